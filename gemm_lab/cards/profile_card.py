@@ -80,6 +80,12 @@ class Profile:
         """(label, "before → now") pairs; numbers that were not counted are left out."""
         return profile_sections.gauges(self.cards)
 
+    @property
+    def counters(self) -> dict[str, str]:
+        """Executed instructions by class, and the gauges: {label: "before → now"}; empty without a card."""
+        classes = self.card.classes if self.card else ()
+        return {name: profile_sections.instructions(self.cards, name) for name in classes} | dict(self.gauges())
+
     def sections(self) -> list:
         """The bars: warp states and executed instructions, or without a card the main loop's machine code."""
         if self.card:

@@ -12,8 +12,8 @@ from gemm_lab.measure.inputs import Inputs
 
 ALIKE = 0.99  # share of the elements that have to agree
 ALL_NAN = (
-    "The output was never written (it still holds the NaN it was filled with), or its sums began in "
-    "registers or tensor memory that nobody set."
+    "Every element is NaN. Either the output was never written (it still holds the NaN it was filled with), or the "
+    "kernel computed with values that it never stored: in shared memory, in registers or in tensor memory."
 )
 
 

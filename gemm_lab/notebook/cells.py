@@ -55,13 +55,14 @@ class Line:
     settings: dict[str, int] = field(default_factory=dict)
     run: bool = True
     exercise: bool = False
+    timed: bool = True
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str):
         raise ConfigError(
             f"%%kernel: {message}. It is used as: %%kernel NAME [--region REGION] [--as VARIABLE] "
-            "[-n SIZE] [--set BLOCK_K=32] [--no-run]"
+            "[-n SIZE] [--set BLOCK_K=32] [--no-run] [--no-speed]"
         )
 
 
@@ -75,6 +76,7 @@ def parse_line(line: str) -> Line:
     parser.add_argument("--set", dest="settings", action="append", default=[])
     parser.add_argument("--no-run", action="store_true")
     parser.add_argument("--exercise", action="store_true")
+    parser.add_argument("--no-speed", action="store_true")  # where the speed would answer a later question
     if strange := re.search("[“”„‘’–—−\u00a0]", line):
         raise ConfigError(f"%%kernel: {strange[0]!r} comes from a word processor; type the line with \", ' and - anew.")
     try:
@@ -94,6 +96,7 @@ def parse_line(line: str) -> Line:
         parse_settings(options.settings),
         not options.no_run,
         options.exercise,
+        not options.no_speed,
     )
 
 
@@ -162,7 +165,7 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
         superseded.discard(line.alias)
     if not line.run:
         return made
-    run = made.run(line.n)
+    run = made.run(line.n, timed=line.timed)
     if run.passed is False:
         raise WrongResult(run)
     return run

@@ -83,12 +83,14 @@ class Exercise:
     criteria: Mapping[str, Any] = field(repr=False)
 
     @checked
-    def check(self, answer: Any = None, *, seed: int = 0, **choices: int) -> Solved:
+    def check(self, answer: Any = None, *more: Any, seed: int = 0, **choices: int) -> Solved:
         """Check a kernel (`check(mine)`) or a choice of numbers (`check(block_m=128, …)`).
 
         seed: of the random inputs that a kernel multiplies. Raises `WrongAnswer` for a wrong answer, and `ConfigError`
-        for an argument that this exercise does not have.
+        for an argument that this exercise does not have, or for numbers without their names.
         """
+        if more:
+            answer, choices = (answer, *more), {}
         return JUDGES[self.judge](self, answer, choices, **({"seed": seed} if self.judge == "kernel" else {}))
 
     def __repr__(self) -> str:
@@ -224,10 +226,14 @@ def judge_rounds(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
 
 def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]) -> list[int]:
     if set(choices) != set(names):
-        raise ConfigError(f"{exercise.title} is checked by exercise.check({', '.join(f'{name}=…' for name in names)}).")
+        raise ConfigError(
+            f"{exercise.title} is checked by exercise.check({', '.join(f'{name}=…' for name in names)}), "
+            f"with {'the names of the numbers' if len(names) > 1 else 'the name of the number'} and no other argument."
+        )
     for name, value in choices.items():
-        if (as_whole(value) or 0) < 1:
-            raise ConfigError(f"{name} must be a whole number ≥ 1, not {shown(value)}.")
+        least = 0 if name == "pad_bytes" else 1  # no padding is a legal answer, and it may be the right one
+        if (found := as_whole(value)) is None or found < least:
+            raise ConfigError(f"{name} must be a whole number ≥ {least}, not {shown(value)}.")
     return [int(choices[name]) for name in names]
 
 

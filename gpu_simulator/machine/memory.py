@@ -343,6 +343,16 @@ def misaligned(resident, lanes, site, space: str, address, picked, width: int):
     )
 
 
+def within_variable(resident, space: str, at: int) -> str:
+    """The byte of a named variable that an address of a state space is, such as "byte 32 of smem_a"; "" if of none."""
+    for variable in resident.program.named_variables:
+        if variable.space == space:
+            start = resident.program.address(variable)
+            if 0 <= at - start < (variable.size or at + 1):
+                return f"byte {at - start:,} of {source_name(variable.name)}"
+    return ""
+
+
 def nearest_variable(resident, space: str, at: int) -> str:
     """The variable of a state space that begins closest below an address, in words; "" if there is none."""
     best = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.machine.barriers import Arrival
+from gpu_simulator.machine.memory import within_variable
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.observers.absent_lanes import AbsentLanes
 from gpu_simulator.observers.access import Access, by_array, bytes_of
@@ -219,7 +220,10 @@ class RaceDetector(Observer):
                 "uninitialised read",
                 access.site,
                 -1,
-                lambda: f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written.",
+                lambda: (
+                    f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written"
+                    + (f": {variable}." if (variable := self._variable(access, row, column)) else ".")
+                ),
             )
         return flying
 
@@ -247,6 +251,11 @@ class RaceDetector(Observer):
         return Words(
             resident.launch, lane, f"shared address {at}{f' of {resident.name_block(block)}' if foreign else ''}"
         )
+
+    def _variable(self, access: Access, row, column) -> str:
+        """The byte of a variable in shared memory that an access touches, in words; "" if it is in none."""
+        at = int(access.cells[row, column]) * access.shadow.cell % self.resident.shared_stride
+        return within_variable(self.resident, "shared", at)
 
     # ---- cp.async ----
 

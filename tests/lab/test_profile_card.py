@@ -70,6 +70,11 @@ def test_what_moved_most_is_a_part_of_a_warps_time(both):
     assert both.note == "" and both.taught == "Tesla T4"
 
 
+def test_a_counter_has_the_numbers_of_both_cards(both):
+    assert dict(both.gauges()).items() <= both.counters.items() and set(both.card.classes) <= set(both.counters)
+    assert all(f"{name}" in repr(both) and numbers in repr(both) for name, numbers in both.counters.items())
+
+
 def test_the_card_is_shown_as_text_html_and_picture(both):
     text, page = repr(both), both._repr_html_()
     for shown in (text, page):

@@ -107,6 +107,19 @@ def test_no_run_shows_the_kernel_and_settings_reach_it():
     assert made is names["mine"] and made.config["BLOCK_M"] == 128
 
 
+def test_a_cell_can_leave_out_the_speed(monkeypatch):
+    asked = []
+
+    def run(self, n, **options):
+        asked.append(options)
+        return Run(self, "emulator", n, n, n, self.compile(), passed=True, message="")
+
+    monkeypatch.setattr(Kernel, "run", run)
+    for line in (LINE, LINE + " --no-speed"):
+        run_cell(line, LAYOUT, {})
+    assert asked == [{"timed": True}, {"timed": False}]
+
+
 def test_a_cell_without_a_region_is_the_whole_kernel():
     source = catalog.kernel("t4/03").source
     made = run_cell("t4/03 --no-run", source, {})
@@ -207,7 +220,7 @@ def test_refused_inline_ptx_names_the_learners_line():
 
 
 def test_a_wrong_result_is_an_error_with_the_verdict(monkeypatch):
-    def wrong(self, n):
+    def wrong(self, n, **options):
         return Run(self, "gpu", n, n, n, self.compile(), passed=False, message="D[0, 8] is 3, it should be <5>.")
 
     monkeypatch.setattr(Kernel, "run", wrong)

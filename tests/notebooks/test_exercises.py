@@ -184,6 +184,19 @@ def test_a_tile_wants_all_its_numbers():
         lab.exercise("05_bits").check(bits=2)
 
 
+@pytest.mark.parametrize("numbers, named", [((2, 4, 3), {}), ((2, 4), {"shift": 3}), ((2,), {"base": 4, "shift": 3})])
+def test_numbers_without_names_are_refused_with_the_form_that_works(numbers, named):
+    with pytest.raises(ConfigError, match=r"check\(bits=…, base=…, shift=…\), with the names of the numbers"):
+        lab.exercise("05_bits").check(*numbers, **named)
+
+
+def test_no_padding_is_an_answer_and_its_conflict_is_counted():
+    with pytest.raises(WrongAnswer, match="ldmatrix.x4 needs 768 wavefronts for the tile; 192 is possible"):
+        lab.exercise("05_padding").check(pad_bytes=0)
+    with pytest.raises(ConfigError, match="pad_bytes must be a whole number ≥ 0, not -16"):
+        lab.exercise("05_padding").check(pad_bytes=-16)
+
+
 def test_a_positional_answer_to_a_choice_is_refused():
     with pytest.raises(ConfigError, match="block_m=…"):
         lab.exercise("01_block_tile").check(lab.kernel("t4/02"))

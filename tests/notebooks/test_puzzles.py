@@ -141,6 +141,14 @@ def test_unequal_values_are_not(value):
         expect(lambda: value, (), 1)
 
 
+@pytest.mark.parametrize("value", [1, 0, "True", np.float64(1)])
+def test_true_and_false_are_asked_for_in_words(value):
+    with pytest.raises(Missed, match="expected True. The function has to return True or False"):
+        expect(lambda: value, (), True, "Something else.")
+    with pytest.raises(Missed, match="expected True. Something else.$"):
+        expect(lambda: False, (), True, "Something else.")
+
+
 def test_an_object_that_fails_to_compare_is_just_wrong():
     class Odd:
         def __eq__(self, other):

@@ -78,7 +78,7 @@ CODE_CRITERIA = {
         "Its main loop has {found} barriers for each k tile; {wanted} is possible.",
     ),
     "plain_loads": CodeCriterion(
-        "plain loads",
+        "plain loads from shared memory in the main loop",
         _number("LDS", "LD"),
         "Its main loop has {found} plain loads from shared memory (LDS) on {arch}; {wanted} is possible.",
     ),

@@ -306,9 +306,9 @@ def _waits(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
             continue
         if kind == "waits_for_blocks":
             return (
-                f"{size} its warps wait at barriers of the block {own.executed[kind]:,} times, and those of the rung's "
-                f"own text {rung.executed[kind]:,} times. A barrier inside a loop makes every thread wait in each turn "
-                "of it: keep only the barriers without which two threads would disturb each other."
+                f"{size} its warps wait at barriers of the block {own.executed[kind]:,} times, and those of the "
+                f"kernel without your edit {rung.executed[kind]:,} times. A barrier inside a loop makes every thread "
+                "wait in each turn of it: keep only the barriers without which two threads would disturb each other."
             )
         return (
             f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "

@@ -222,7 +222,7 @@ def wide_wavefronts(answer: Callable[[list[int], int], int]) -> Facts:
     return [
         ("recorded stores that agree", f"{len(stores)} of {len(stores)}"),
         ("recorded loads that agree", f"{len(loads) - len(fewer)} of {len(loads)}"),
-        *([("loads that took fewer on the GPU", names)] if fewer else []),
+        *([("loads that took fewer on the GPU, see below", names)] if fewer else []),
         ("recorded on", recorded_on()),
         ("other accesses tried", str(tried)),
     ]

@@ -70,6 +70,8 @@ def expect(
         returned = "nothing; end it with return" if value is None else f"{shown(_plain(value), 200)}"
         expected = "" if value is None else f"; expected {shown(_plain(wanted), 200)}"
         reason = why(value) if callable(why) else why
+        if isinstance(wanted, bool) and value is not None and not isinstance(_plain(value), bool):
+            reason = "The function has to return True or False, such as the result of a comparison."
         raise Missed(" ".join(filter(None, [f"{spelled(function, args)} returned {returned}{expected}.", reason])))
     return value
 
