@@ -24,6 +24,7 @@ from gemm_lab.measure.inputs import Inputs, make_inputs, reference, rounded
 from gemm_lab.notebook.judges.unusual_values import (
     extreme_c,
     infinite_lines,
+    scales_far_apart,
     spread,
     unusual_inputs,
     without_a_term,
@@ -159,8 +160,9 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
     """Yields (inputs, a phrase that describes them).
 
     Each size has infinities, NaN and large numbers once, and the smallest has tiny numbers as well. If there is a C,
-    the smallest size has large C, alpha and beta, and each of the two is 0 once. At two k tiles, zeros of each matrix
-    meet infinities of the other one. If k may end within a tile, one launch has a row and a column of infinities.
+    the smallest size has large C, alpha and beta, and alpha and beta are once 0 and once much larger than the other.
+    At two k tiles, zeros of each matrix meet infinities of the other one. If k may end within a tile, one launch has a
+    row and a column of infinities.
     """
     problem, least, small = answer.problem, min(sizes, key=math.prod), smallest_size(answer)
     for size in dict.fromkeys(sizes):
@@ -175,6 +177,7 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
             yield inputs, "with infinities, NaN and the largest numbers in C"
         for scale in ("alpha", "beta"):
             yield without_a_term(problem, *small, seed, scale), "with small whole numbers"
+            yield scales_far_apart(problem, *small, seed, scale), "with whole numbers"
     for operand in "ab":
         inputs = zeros_against_infinities(problem, *small, seed, operand)
         yield inputs, f"with zeros that meet infinities and NaN, and {operand.upper()} zero in the second half of k"

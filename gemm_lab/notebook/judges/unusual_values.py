@@ -177,6 +177,22 @@ def without_a_term(problem: Problem, m: int, n: int, k: int, seed: int, scale: s
     return replace(made, **{"alpha": other, "beta": other, scale: 0.0})
 
 
+def scales_far_apart(problem: Problem, m: int, n: int, k: int, seed: int, large: str) -> Inputs:
+    """Inputs with an alpha and a beta of which the smaller one is lost in their sum: 2048 and 3 · 2⁻¹³.
+
+    large: "alpha" or "beta". Half of the results have the smaller term alone. All numbers are finite, C is a multiple
+    of 8192 where beta is small. No result is near the middle of two FP16 numbers, so float32 is enough for the sum.
+    """
+    draw, made = np.random.default_rng([seed, 8, large == "beta"]), make_inputs(problem, m, n, k, "integers", seed)
+    few = draw.integers(-2, 3, made.c.shape).astype(np.float64)
+    if large == "alpha":
+        rows, _ = along_k(problem, made.a, made.b)
+        rows[: (m + 1) // 2] = 0
+        return replace(made, alpha=2048.0, beta=3 * 2.0**-13, c=(8192 * few).astype(made.c.dtype))
+    few[: (m + 1) // 2] = 0
+    return replace(made, alpha=3 * 2.0**-13, beta=2048.0, c=few.astype(made.c.dtype))
+
+
 def zeros_against_infinities(problem: Problem, m: int, n: int, k: int, seed: int, operand: str) -> Inputs:
     """Inputs of the kind "integers" in which zeros of each matrix meet infinities and NaN of the other one.
 

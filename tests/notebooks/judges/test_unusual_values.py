@@ -147,6 +147,20 @@ def test_special_values_come_at_every_size_and_over_old_finite_numbers():
     every = [inputs for inputs, _ in special_inputs(answer, sizes, 5)]
     assert [(inputs.m, inputs.n, inputs.k) for inputs in every[:3]] == sizes
     assert {scale for inputs in every for scale in ("alpha", "beta") if not getattr(inputs, scale)} == {"alpha", "beta"}
+    apart = [inputs for inputs in every if 2048.0 in (inputs.alpha, inputs.beta)]
+    assert len(apart) == 2
+    for inputs in apart:
+        lost = np.float32(inputs.alpha) + np.float32(inputs.beta) - np.float32(max(inputs.alpha, inputs.beta))
+        assert lost != min(inputs.alpha, inputs.beta)
+        exact = reference(inputs)
+        assert np.array_equal(
+            rounded(exact.astype(np.float32).astype(np.float64), inputs.problem), rounded(exact, inputs.problem)
+        )
+        careless = {"alpha": lost} if inputs.alpha < 1 else {"beta": lost}
+        assert (
+            rounded(reference(replace(inputs, **careless)), inputs.problem) != rounded(exact, inputs.problem)
+        ).mean() > 0.3
+    every = [inputs for inputs in every if 2048.0 not in (inputs.alpha, inputs.beta)]
     plain = [inputs for inputs in every if not (inputs.alpha and inputs.beta)]
     assert all(
         np.isfinite(inputs.a).all() and np.isfinite(inputs.b).all() and np.isfinite(inputs.c).all() for inputs in plain
