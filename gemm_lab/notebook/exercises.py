@@ -45,6 +45,8 @@ class Asked(Protocol):
 class WrongAnswer(LabError):
     """The answer does not solve the exercise; `reasons` has a sentence for each thing that is wrong."""
 
+    is_card = True  # its HTML has a frame already
+
     def __init__(self, exercise: Asked, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
         self.exercise, self.reasons, self.judgement = exercise, reasons, judgement
         super().__init__(f"{exercise.title}: not yet. " + " ".join(reasons))
@@ -52,9 +54,8 @@ class WrongAnswer(LabError):
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
         reasons = theme.tag("ul", "list", items)
-        return f"<b>{mark(False)} {escape(self.exercise.title)}: not yet.</b>{reasons}" + folded(
-            "hint", escape(self.exercise.hint)
-        )
+        title = f"<b>{mark(False)} {escape(self.exercise.title)}: not yet.</b>"
+        return card(title + reasons + folded("hint", escape(self.exercise.hint)), theme.BAD)
 
 
 @dataclass(frozen=True)
