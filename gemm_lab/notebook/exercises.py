@@ -26,6 +26,7 @@ from gemm_lab.notebook.exercise_kernel import kernel_of_exercise, whole_kernel
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.layout_criteria import judge_layout
 from gemm_lab.notebook.judges.tile_criteria import judge_tile_rounds
+from gemm_lab.notebook.later_exercises import solved
 from gemm_lab.notebook.speed_beside import speed_beside
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError, LabError
@@ -90,7 +91,9 @@ class Exercise:
         seed: of the random inputs that a kernel multiplies. Raises `WrongAnswer` for a wrong answer, and `ConfigError`
         for an argument that this exercise does not have.
         """
-        return JUDGES[self.judge](self, answer, choices, **({"seed": seed} if self.judge == "kernel" else {}))
+        verdict = JUDGES[self.judge](self, answer, choices, **({"seed": seed} if self.judge == "kernel" else {}))
+        solved.add(self.name)
+        return verdict
 
     def __repr__(self) -> str:
         return f"Exercise. {self.title}. {self.task}"
