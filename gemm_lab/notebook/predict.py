@@ -1,7 +1,8 @@
 """`lab.predict(…)`: asks the learner to predict a result, and later says how close the prediction was.
 
 A question has an exact answer, of which only the very number is right, or asks for an estimate, which is right within a
-factor. The reader sees beside the box which of the two it is. The answers are kept in predictions.json in the state folder, so they are still there after a restart of the notebook.
+factor. The reader sees beside the box which of the two it is. The answers are kept in predictions.json in the state
+folder, so they are still there after a restart of the notebook.
 """
 
 from __future__ import annotations

@@ -236,7 +236,7 @@ def zoom(run: Run | None = None, level: str = "block", line: int | None = None, 
     line   begin at the first step of this source line; by default at the first step that the level shows
     block, warp  whose steps are shown; warp=-1 for all warps of the block
 
-    In a notebook of the series, the source leaves out the lines that solve an exercise which the session has not solved.
+    In a notebook of the series, the source leaves out lines that solve an exercise which the session has not solved.
 
     Raises `LabError` for a level, a line, a block or a warp that does not exist; the message lists those that do.
     """

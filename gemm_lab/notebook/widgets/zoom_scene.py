@@ -301,7 +301,8 @@ class Scene:
             rs, rsb = _runs(pieces, event.shared_bytes)
             ro, rob = _runs(pieces, event.outside_bytes)
             row = {
-                "line": places[self.line_of_site[event.site]] if event.site in self.line_of_site else -1, "op": opcodes.number(item.opcode), "warp": event.warp,
+                "line": places[at] if (at := self.line_of_site.get(event.site, -1)) >= 0 else -1,
+                "op": opcodes.number(item.opcode), "warp": event.warp,
                 "what": whats.index(event.what), "width": event.width, "waves": event.waves, "ideal": event.ideal,
                 "sectors": event.sectors, "s": s, "sb": sb, "g": g, "gb": gb, "outside": int(event.outside),
                 "writes": int(event.writes), "rs": rs, "rsb": rsb, "ro": ro, "rob": rob, "k": self.k_of(event),
