@@ -156,8 +156,8 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     sums, most = -(-m * n // threads), target.max_registers_per_thread
     if sums + other > most:
         reasons.append(
-            f"{m} × {n} sums take {sums} registers for each of {threads} threads, and {other} more are needed for other "
-            f"values. A thread has {most}."
+            f"{m} × {n} sums take {sums} registers for each of {threads} threads, and other values {other} more. "
+            f"A thread has {most}."
         )
     if m % 16 or n % 8 or k % 8:
         reasons.append(
