@@ -158,10 +158,12 @@ class Prediction:
 
         box.observe(changed, names="value")
         title = widgets.HTML(f"<b>Predict.</b> {escape(self.question)}")
-        rule = [widgets.HTML(theme.tag("span", "muted", f"({self.rule})"))] if self.rule else []
-        row = [box, note] if self.choices else [box, widgets.Label(self.unit), *rule, note]
+        words = f"{escape(self.unit)} {theme.tag('span', 'muted', f'({self.rule})')}"
+        rule = f'<span style="white-space:nowrap">{words}</span>'
+        row = [box, note] if self.choices else [box, widgets.HTML(rule), note]
+        line = widgets.HBox(row, layout=widgets.Layout(flex_flow="row wrap"))  # a long note goes below the box
         hint = [widgets.HTML(folded("hint", escape(self.hint)))] if self.hint else []
-        return widgets.VBox([title, widgets.HBox(row), *hint])
+        return widgets.VBox([title, line, *hint])
 
     def _note(self) -> str:
         if self.value is None:
