@@ -36,6 +36,8 @@ from gpu_simulator.errors import ConfigError, LabError
 class WrongResult(LabError):
     """The kernel ran and its result is wrong; `run` has the verdict."""
 
+    is_card = True  # its HTML has a frame already
+
     def __init__(self, run: Run):
         self.run = run
         super().__init__(f"{run.kernel.label} is wrong: {run.message}")
@@ -244,7 +246,7 @@ def page_of(shown: Run | Kernel, line_text: str) -> str:
 
 def error_page(error: LabError) -> str:
     """The HTML card for an error: the verdict of a wrong result, the lines that do not compile, or the message."""
-    if isinstance(error, WrongResult):
+    if getattr(error, "is_card", False):
         return error._repr_html_()
     if not isinstance(error, CompileError):
         return card(error._repr_html_(), theme.BAD)

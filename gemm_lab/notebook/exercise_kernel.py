@@ -16,7 +16,9 @@ from gemm_lab.cards.kernel_card import edited_source
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel
 from gemm_lab.notebook.cells import Line, parse_line
-from gemm_lab.notebook.later_exercises import later_than, listing_without
+from gemm_lab.notebook.judges.cuda_tokens import tokens
+from gemm_lab.notebook.later_exercises import hidden_lines, later_than, listing_without, not_solved
+from gemm_lab.notebook.unbound import session_notebook
 from gpu_simulator.errors import LabError
 
 MISSING = "// (the text of your cell)"
@@ -41,6 +43,23 @@ def kernel_of_exercise(name: str, criteria: Mapping[str, Any]) -> Kernel:
     settings = line.settings if line else {}
     spec = catalog.kernel(criteria["kernel"])  # `lab.kernel` would ask for the GPU, and this is shown
     return Kernel(spec, spec.configure(None, **settings)).edit(first_line=2, **{criteria["region"]: text or MISSING})
+
+
+def solutions_ahead(made: Kernel) -> dict[tuple[str, int], str]:
+    """{(file, line number): exercise} of the lines of a kernel that solve an exercise which lies ahead of the reader.
+
+    These are the exercises of the notebook that the session runs and of later ones, without those that it has solved.
+    A region whose text in the file is handed out as it is, such as the beginning of a change, solves nothing.
+    """
+    number = session_notebook()
+    if not number or made.whole:
+        return {}
+    ahead = not_solved(made.name, number)
+    return hidden_lines(made, {region: name for region, name in ahead.items() if _solves(made, region, name)})
+
+
+def _solves(made: Kernel, region: str, name: str) -> bool:
+    return tokens(made.spec.regions[region].text) != tokens(handed_out(name)[1])
 
 
 @lru_cache(maxsize=64)

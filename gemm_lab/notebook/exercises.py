@@ -26,6 +26,7 @@ from gemm_lab.notebook.exercise_kernel import kernel_of_exercise, whole_kernel
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.layout_criteria import judge_layout
 from gemm_lab.notebook.judges.tile_criteria import judge_tile_rounds
+from gemm_lab.notebook.later_exercises import solved
 from gemm_lab.notebook.speed_beside import speed_beside
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError, LabError
@@ -45,6 +46,8 @@ class Asked(Protocol):
 class WrongAnswer(LabError):
     """The answer does not solve the exercise; `reasons` has a sentence for each thing that is wrong."""
 
+    is_card = True  # its HTML has a frame already
+
     def __init__(self, exercise: Asked, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
         self.exercise, self.reasons, self.judgement = exercise, reasons, judgement
         super().__init__(f"{exercise.title}: not yet. " + " ".join(reasons))
@@ -52,9 +55,8 @@ class WrongAnswer(LabError):
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
         reasons = theme.tag("ul", "list", items)
-        return f"<b>{mark(False)} {escape(self.exercise.title)}: not yet.</b>{reasons}" + folded(
-            "hint", escape(self.exercise.hint)
-        )
+        title = f"<b>{mark(False)} {escape(self.exercise.title)}: not yet.</b>"
+        return card(title + reasons + folded("hint", escape(self.exercise.hint)), theme.BAD)
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,9 @@ class Exercise:
         """
         if more:
             answer, choices = (answer, *more), {}
-        return JUDGES[self.judge](self, answer, choices, **({"seed": seed} if self.judge == "kernel" else {}))
+        verdict = JUDGES[self.judge](self, answer, choices, **({"seed": seed} if self.judge == "kernel" else {}))
+        solved.add(self.name)
+        return verdict
 
     def __repr__(self) -> str:
         return f"Exercise. {self.title}. {self.task}"
@@ -154,8 +158,8 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     sums, most = -(-m * n // threads), target.max_registers_per_thread
     if sums + other > most:
         reasons.append(
-            f"{m} × {n} sums take {sums} registers for each of {threads} threads; a thread has {most}, which leaves "
-            f"{max(0, most - sums)} of the {other} that it needs for other values."
+            f"{m} × {n} sums take {sums} registers for each of {threads} threads, and other values {other} more. "
+            f"A thread has {most}."
         )
     if m % 16 or n % 8 or k % 8:
         reasons.append(

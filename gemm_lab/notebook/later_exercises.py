@@ -15,6 +15,8 @@ from gemm_lab.lab import Kernel
 from gemm_lab.lab.actions import source
 from gemm_lab.notebook_files import cells_of_the_series
 
+solved: set[str] = set()  # exercises whose check has passed in this session
+
 
 def later_than(exercise: str) -> dict[str, str]:
     """{region: exercise} of the other regions of its kernel that exercises after it, in its notebook, ask for.
@@ -65,6 +67,18 @@ def listing_without(made: Kernel, later: Mapping[str, str]) -> Iterator[tuple[st
             indent = line[: len(line) - len(line.lstrip())]
             yield file, number, f"{indent}// … the exercise {name} asks for these lines"
         before = name
+
+
+def not_solved(kernel: str, number: str) -> dict[str, str]:
+    """{region: exercise} of the exercises of notebook `number` and of later ones that ask for a region of `kernel`.
+
+    Exercises that this session has solved are not among them.
+    """
+    return {
+        region: name
+        for name, its, region in reversed(_asked())  # of several that ask for a region, the first names it
+        if its == kernel and name[:2] >= number and name not in solved
+    }
 
 
 def _regions(kernel: str, number: str, asked: Iterable[tuple[str, str, str]]) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """`lab.predict(…)`: asks the learner to predict a result, and later says how close the prediction was.
 
-The answers are kept in predictions.json in the state folder, so they are still there after a restart of the notebook.
+A question has an exact answer, of which only the very number is right, or asks for an estimate, which is right within a
+factor. The reader sees beside the box which of the two it is. The answers are kept in predictions.json in the state
+folder, so they are still there after a restart of the notebook.
 """
 
 from __future__ import annotations
@@ -29,12 +31,16 @@ from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 
 _NAME = re.compile(r"\d\d_\w+$")
+FACTOR = 1.1  # an estimate is right within this factor, if the question names no other
+NEAR = 1.5  # a wrong estimate within this factor is called near
 
 
 class Prediction:
     """A question to the learner. `value` is the answer, or None if there is none yet.
 
-    The answer is a number, in `unit`, or one of `choices` if there are any.
+    The answer is a number, in `unit`, or one of `choices` if there are any. exact: only the very number is right; False
+    for an estimate, which is right within `factor`; None if the true value decides: a whole number is exact. `first` is
+    the answer of the first comparison, for when the reader changes it afterwards.
     """
 
     def __init__(
@@ -45,14 +51,22 @@ class Prediction:
         hint: str = "",
         why: str = "",
         answer: float | str | None = None,
+        exact: bool | None = None,
+        factor: float | None = None,
     ):
         if not isinstance(choices, (list, tuple, dict)):
             raise ConfigError(f'choices is a list of texts, such as ["exact", "wrong"], not {shown(choices)}.')
         self.question, self.unit, self.choices = question, unit, tuple(str(choice) for choice in choices)
         self.hint, self.why, self.known = hint, why, answer
+        self.exact, self.factor = False if factor and exact is None else exact, factor or FACTOR
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
-        self.value = self._valid(_load().get(self.key))
+        stored = _load()
+        self.value, self.first = self._valid(stored.get(self.key)), self._valid(stored.get(self._first_key))
         self.comparison: Comparison | None = None
+
+    @property
+    def _first_key(self) -> str:
+        return f"{self.key} first"
 
     def _valid(self, stored: Any) -> float | str | None:
         """A stored answer, or None if it is not a valid answer to this question."""
@@ -79,7 +93,15 @@ class Prediction:
                 raise ConfigError("A prediction is a number, such as 4 or 2.5.")
         self.value = value
         _store(self.key, value)
+        if self.comparison is not None:
+            self._keep_first()
         return self
+
+    def _keep_first(self) -> None:
+        """Keep the answer that is compared for the first time."""
+        if self.first is None and self.value is not None:
+            self.first = self.value
+            _store(self._first_key, self.first)
 
     def compare(self, truth: float | str | None = None, why: str = "") -> Comparison:
         """Compare the answer with `truth`, which was counted or measured; raises `ConfigError` for a wrong type.
@@ -96,7 +118,22 @@ class Prediction:
         elif isinstance(truth, str) or np.ndim(truth) or not isinstance(truth, (numbers.Real, np.ndarray)):
             raise ConfigError(f"“{self.question}” is compared with a number, not with {shown(truth)}.")
         self.comparison = Comparison(self, truth, why or self.why)
+        self._keep_first()
         return self.comparison
+
+    @property
+    def rule(self) -> str:
+        """Which numbers count as right, for the reader; "" for choices."""
+        if self.choices:
+            return ""
+        if self.exact is None:
+            return f"right {self.tolerance}; a count, only exactly"
+        return "only the exact number is right" if self.exact else f"right {self.tolerance}"
+
+    @property
+    def tolerance(self) -> str:
+        """How far from the truth an estimate may be: "within 10 %", "within a factor of 2"."""
+        return f"within {100 * (self.factor - 1):.0f} %" if self.factor < 2 else f"within a factor of {self.factor:g}"
 
     # ---- Display ----
 
@@ -121,9 +158,12 @@ class Prediction:
 
         box.observe(changed, names="value")
         title = widgets.HTML(f"<b>Predict.</b> {escape(self.question)}")
-        row = [box, note] if self.choices else [box, widgets.Label(self.unit), note]
+        words = f"{escape(self.unit)} {theme.tag('span', 'muted', f'({self.rule})')}"
+        rule = f'<span style="white-space:nowrap">{words}</span>'
+        row = [box, note] if self.choices else [box, widgets.HTML(rule), note]
+        line = widgets.HBox(row, layout=widgets.Layout(flex_flow="row wrap"))  # a long note goes below the box
         hint = [widgets.HTML(folded("hint", escape(self.hint)))] if self.hint else []
-        return widgets.VBox([title, widgets.HBox(row), *hint])
+        return widgets.VBox([title, line, *hint])
 
     def _note(self) -> str:
         if self.value is None:
@@ -149,6 +189,7 @@ class Prediction:
 
     def _repr_html_(self) -> str:
         box = theme.tag("kbd", "blank", escape(" / ".join(self.choices) or "your answer")) + f" {escape(self.unit)}"
+        box += theme.tag("span", "muted", f" ({self.rule})") if self.rule else ""
         hint = folded("hint", escape(self.hint)) if self.hint else ""
         return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}{hint}</div>"
 
@@ -169,14 +210,38 @@ class Comparison:
         self.prediction, self.truth, self.why = prediction, truth, why
 
     @property
+    def exact(self) -> bool:
+        """Whether only the very number is right."""
+        if self.prediction.choices or self.prediction.exact is not None:
+            return bool(self.prediction.choices or self.prediction.exact)
+        return isinstance(self.truth, numbers.Integral)
+
+    @property
     def close(self) -> bool | None:
-        """True within 10 % (or the right choice), False otherwise, None without an answer."""
+        """True for a right answer, False for a wrong one, None without an answer."""
         value = self.prediction.value
         if value is None:
             return None
         if self.prediction.choices:
             return value == self.truth
-        return abs(value - self.truth) <= 0.1 * abs(self.truth)
+        if self.exact:  # a truth that was computed may be off in its last bits
+            return math.isclose(value, self.truth, rel_tol=1e-9)
+        return self._within(self.prediction.factor)
+
+    @property
+    def near(self) -> bool:
+        """Whether a number is wrong and not far from the truth."""
+        if self.close or self.prediction.choices or self.prediction.value is None:
+            return False
+        return self._within(FACTOR if self.exact else max(NEAR, 1.5 * self.prediction.factor))
+
+    def _within(self, factor: float) -> bool:
+        """Whether the answer is at most `factor` times the truth, or below 2 at most that share away from it."""
+        value, truth = self.prediction.value, self.truth
+        if value * truth <= 0:
+            return value == truth
+        times = value / truth
+        return abs(times - 1) <= factor - 1 + 1e-9 if factor < 2 else 1 / factor <= times <= factor
 
     def __repr__(self) -> str:
         if self.prediction.value is None:
@@ -186,34 +251,55 @@ class Comparison:
     def _verdict(self) -> str:
         p, truth = self.prediction, self.prediction._text(self.truth)
         assert p.value is not None
+        changed = p.first is not None and p.first != p.value
+        said = f"{'Now you say' if changed else 'You said'} {p._text(p.value)}. It is {truth}"
+        before = f" Your first answer was {p._text(p.first)}." if changed else ""
+        return f"{said}{self._distance()}.{before}"
+
+    def _distance(self) -> str:
+        """What stands behind the truth: ": right", how far the answer is from it, or nothing."""
+        p = self.prediction
         if self.close:
-            return f"You said {p._text(p.value)}. It is {truth}: right."
-        if p.choices:
-            return f"You said {p._text(p.value)}. It is {truth}."
-        times = p.value / self.truth if self.truth else math.inf
-        by = f"{times:.2g} times the truth" if 0 < times < math.inf else "far off"
-        return f"You said {p._text(p.value)}. It is {truth}; your answer was {by}."
+            return ": right" if self.exact else f": right {p.tolerance}"
+        if p.choices or p.value == 0 or self.truth == 0:
+            return ""
+        if p.value * self.truth < 0:
+            return ": only the sign is wrong" if p.value == -self.truth else ": the sign is wrong"
+        times = p.value / self.truth
+        if self.near and self.exact:
+            return ": near, but only the exact number is right"
+        by = f"{100 * abs(times - 1):.0f} % too {'much' if times > 1 else 'little'}"
+        by = by if abs(times - 1) < 0.3 else f"{times:.2g} times the truth"
+        if self.near:
+            return f": near ({by}; right would be {p.tolerance})"
+        return f"; your answer was {by}" if p._unit_behind(self.truth) or not p.unit else ""  # not for a place
 
     def _repr_html_(self) -> str:
         why = f" {escape(self.why)}" if self.why else ""
         if self.prediction.value is None:  # the answer is folded, so that a reader can still guess
             answer = f"It is {escape(self.prediction._text(self.truth))}.{why}"
             return card(folded("The answer, for when you have predicted it", answer), theme.NOTE)
-        return card(
-            f"{mark(bool(self.close))} {escape(self._verdict())}{why}", theme.GOOD if self.close else theme.CLOSE
-        )
+        sign = "≈" if self.near else mark(bool(self.close))
+        return card(f"{sign} {escape(self._verdict())}{why}", theme.GOOD if self.close else theme.CLOSE)
 
 
 @checked
-def predict(question: str, unit: str = "", choices: tuple[str, ...] | list[str] = (), hint: str = "") -> Prediction:
+def predict(
+    question: str,
+    unit: str = "",
+    choices: tuple[str, ...] | list[str] = (),
+    hint: str = "",
+    exact: bool | None = None,
+) -> Prediction:
     """Ask the learner a question. Returns the `Prediction`; `prediction.compare(truth)` shows how close it was.
 
     question: its text, or the name of a question of notebooks/questions.toml, such as "00_loop". There, hint and
     explanation are out of sight of somebody who reads the cell. unit: of a numeric answer. choices: the possible
-    answers, if it is not a number. hint: is shown folded. Raises `LabError` for a name that does not exist.
+    answers, if it is not a number. hint: is shown folded. exact: True if only the very number is right, False for an
+    estimate; by default a true value that is a whole number is exact. Raises `LabError` for a name that does not exist.
     """
     if not _NAME.match(question):
-        return Prediction(question, unit, choices, hint)
+        return Prediction(question, unit, choices, hint, exact=exact)
     if question in questions():
         return Prediction(**questions()[question])
     near = difflib.get_close_matches(question, questions(), n=3, cutoff=0.3) or list(questions())[:3]
@@ -222,12 +308,18 @@ def predict(question: str, unit: str = "", choices: tuple[str, ...] | list[str] 
 
 @lru_cache(maxsize=1)
 def questions() -> dict[str, dict[str, Any]]:
-    """The questions of notebooks/questions.toml by name. Raises `ConfigError` for a bad entry."""
+    """The questions of notebooks/questions.toml by name. Raises `ConfigError` for a bad entry.
+
+    Each has `choices`, or `exact = true`, or the `factor` within which an estimate is right.
+    """
     text = (data_dir("notebooks") / "questions.toml").read_text(encoding="utf-8")
     found = tomllib.loads(text)
+    kinds = {"choices", "exact", "factor"}
     for name, entry in found.items():
-        if "question" not in entry or set(entry) - {"question", "unit", "choices", "hint", "why", "answer"}:
-            raise ConfigError(f"questions.toml, {name}: needs question, and may have unit, choices, hint, why, answer.")
+        if "question" not in entry or set(entry) - kinds - {"question", "unit", "hint", "why", "answer"}:
+            raise ConfigError(f"questions.toml, {name}: needs question, and may have unit, hint, why, answer.")
+        if len(kinds & set(entry)) != 1 or entry.get("exact", True) is not True or entry.get("factor", 2) <= 1:
+            raise ConfigError(f"questions.toml, {name}: needs choices, or exact = true, or a factor above 1.")
     return found
 
 

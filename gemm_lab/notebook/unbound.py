@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import dis
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -97,12 +98,23 @@ class Cell:
     section: str
 
 
+def session_notebook() -> str:
+    """The number of the notebook whose cells this session runs, such as "02"; "" if they are of no notebook."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return _last_number(shell.history_manager.input_hist_raw) if shell is not None else ""
+
+
+def _last_number(ran: Sequence[str]) -> str:
+    """The notebook to which the last of these cells belongs that belongs to one; "" if none does."""
+    return next((number for text in reversed(ran) if (number := _number(text)) in _notebooks()), "")
+
+
 def sentence(name: str, ran: Sequence[str]) -> str:
     """Which cells to run so that `name` has a value; "" if no cell of the notebook gives it one.
 
     ran: the cells that this session has run, the one that lacks the name last. They say which notebook it is.
     """
-    cells = next((_notebooks()[number] for text in reversed(ran) if (number := _number(text)) in _notebooks()), ())
+    cells = _notebooks().get(_last_number(ran), ())
     here = next((place for place, cell in enumerate(cells) if cell.source.strip() == ran[-1].strip()), len(cells))
     wanted: list[str] = []
     for cell in reversed(cells[:here]):

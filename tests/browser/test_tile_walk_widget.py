@@ -101,5 +101,7 @@ def test_it_fits(widget_page, walk, state, theme, width):
     page.mount("tile_walker", state)
     box = page.locator(".gemm-lab").bounding_box()
     assert page.locator(".gemm-lab").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
-    assert box["width"] <= 800 and (width < 800 or box["height"] <= 560)
+    assert box["width"] <= 800 and (width < 800 or box["height"] <= 530)
+    play = page.get_by_role("button", name="Play").bounding_box()
+    assert play["y"] + play["height"] <= box["y"] + 110, "it is seen before the picture is"
     assert page.locator(".gemm-lab").evaluate("e => e.classList.contains('gl-dark')") == (theme == "dark")

@@ -3,6 +3,8 @@
 Screenshots lie in the test's folder.
 """
 
+import re
+
 import nbformat
 import pytest
 
@@ -119,3 +121,37 @@ def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
             assert widget.evaluate("e => e.classList.contains('gl-dark')") == dark
             for area in (widget, cells.nth(0).locator(".jp-OutputArea")):
                 assert area.evaluate("e => e.scrollWidth <= e.clientWidth + 1"), f"it overflows at {width} pixels"
+
+
+SLIDERS = [
+    "import gemm_lab as lab\nfrom gemm_lab.notebook import widgets\nlab.zoom(lab.kernel('simt/01_naive').run(64), level='dram')",
+    "def naive(A, B, D):\n    for i in range(D.rows):\n        D[i, 0] = A[i, 0] * B[0, 0]\nwidgets.tile_walk(naive, 4, 1, 1)",
+    "widgets.TileExplorer(256, 128, 64, gpu='t4')",
+    "lab.swizzle(rows=64, row_bytes=128, access='column load', element='f32')",
+]
+
+
+def test_the_arrow_keys_move_a_slider_and_not_the_notebook(page, server, tmp_path):
+    cells = [nbformat.v4.new_markdown_cell("# A heading"), *map(nbformat.v4.new_code_cell, SLIDERS)]
+    cells.append(nbformat.v4.new_markdown_cell("# Another heading"))
+    book = nbformat.v4.new_notebook(
+        cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    )
+    nbformat.write(book, tmp_path / "lab" / "sliders.ipynb")
+    page.set_default_timeout(WAIT_MS)
+    page.set_viewport_size({"width": 1280, "height": 1400})
+    page.goto(f"{server}lab/tree/sliders.ipynb?token={TOKEN}&reset", timeout=120_000)
+    code = page.locator(".jp-Notebook .jp-CodeCell")
+    code.first.wait_for(timeout=120_000)
+    for number, seen in enumerate(("Step 1 of", "multiply-adds", "BLOCK_M", "wavefronts")):
+        run(page, code.nth(number), seen)
+        slider = code.nth(number).locator("input[type=range]").first
+        slider.scroll_into_view_if_needed()
+        slider.click()
+        for key in ("ArrowLeft", "ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"):
+            before = slider.input_value()
+            page.keyboard.press(key)
+            expect(slider).not_to_have_value(before)
+            expect(slider).to_be_focused()
+            expect(code.nth(number)).to_have_class(re.compile("jp-mod-active"))
+    page.screenshot(path=tmp_path / "sliders.png")

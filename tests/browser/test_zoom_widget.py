@@ -112,7 +112,7 @@ def test_the_source_line_of_the_step_is_lit_and_visible(still, state):
         page.evaluate("step => window.widget.model.set('step', step)", step)
         lit = page.locator(".gl-source .gl-now")
         expect(lit).to_have_count(1)
-        number, text = lines[at[step]]
+        number, text, _ = lines[at[step]]
         expect(lit).to_contain_text(text.strip()[:30])
         assert lit.inner_text().strip().startswith(str(number))
         box, frame = lit.bounding_box(), page.locator(".gl-source").bounding_box()

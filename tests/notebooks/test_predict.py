@@ -5,6 +5,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import state_dir
+from gemm_lab.notebook.predict import questions
 from gpu_simulator.errors import ConfigError, LabError
 
 
@@ -105,10 +106,100 @@ def test_a_choice_must_be_one_of_the_choices():
     "answer, truth, close",
     [(8, 8, True), (8.7, 8, True), (9, 8, False), (1, 8, False), (0, 8, False), (0, 0, True), (-8, 8, False)],
 )
-def test_close_means_within_ten_percent(answer, truth, close):
-    told = ask().answer(answer).compare(truth)
+def test_an_estimate_is_right_within_ten_percent(answer, truth, close):
+    told = ask(exact=False).answer(answer).compare(truth)
     assert told.close is close
-    assert ("right" in repr(told)) is close and "You said" in repr(told)
+    assert ("right" in repr(told)) is close or told.near and "You said" in repr(told)
+
+
+def test_without_a_kind_a_whole_number_is_exact_and_another_is_an_estimate():
+    assert not ask().answer(8.7).compare(8).close and not ask().answer(8.7).compare(np.int64(8)).close
+    assert ask().answer(8).compare(8).close and ask().answer(8).compare(8.3).close
+    assert ask().answer(8).compare(8.0).close and ask(exact=True).answer(0.3).compare(0.1 + 0.2).close
+
+
+EXACT = {
+    "01_swap": 1, "03_sum": 2048, "03_work": 64, "04_apart": 8, "04_shifted": 5, "04_shorter": 4, "04_twelve": 4,
+    "05_absolute": 4, "05_step": -16, "05_two": 2, "05_modulo_four": 2, "07_rotation": 6,
+}  # fmt: skip
+
+
+def test_the_table_has_the_exact_questions():
+    assert set(EXACT) == {name for name, entry in questions().items() if "exact" in entry}
+    assert not [name for name, entry in questions().items() if entry.get("unit") == "wavefronts" and "factor" in entry]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_of_an_exact_question_only_the_number_is_right(name):
+    truth = EXACT[name]
+    question = lab.predict(name)
+    assert question.answer(truth).compare(float(truth)).close and "only the exact number" in question._repr_html_()
+    for other in (truth + 1, truth - 1, truth + 0.1, truth * 1.03, truth * 1.0001, -truth, 0):
+        told = question.answer(other).compare(float(truth))
+        assert not told.close and ": right" not in repr(told) and "✓" not in told._repr_html_(), other
+
+
+@pytest.mark.parametrize("name", [name for name, entry in questions().items() if "factor" in entry])
+def test_an_estimate_says_its_tolerance_before_and_after(name):
+    question = lab.predict(name)
+    assert f"(right {question.tolerance})" in question._repr_html_()
+    assert f": right {question.tolerance}." in repr(question.answer(10.01).compare(10.0))
+    for far in (10 * question.factor + 0.1, 10 / question.factor / 1.05, -10):
+        assert not question.answer(far).compare(10.0).close
+
+
+def test_a_bad_kind_of_a_question_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr("gemm_lab.notebook.predict.data_dir", lambda _: tmp_path)
+    for bad in ("", "exact = false", "factor = 1", "exact = true\nfactor = 1.1", 'exact = true\nchoices = ["a", "b"]'):
+        (tmp_path / "questions.toml").write_text(f'[00_bad]\nquestion = "How many?"\n{bad}\n')
+        questions.cache_clear()
+        with pytest.raises(ConfigError, match="00_bad: needs choices, or exact"):
+            questions()
+    monkeypatch.undo()
+    questions.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "name, answer, truth, told",
+    [
+        ("00_loop", 1, 0.7266, "You said 1 MFLOPS. It is 0.7266 MFLOPS: right within a factor of 2."),
+        ("00_loop", 2, 0.7266, "near (2.8 times the truth; right would be within a factor of 2)"),
+        ("02_warps", 1.3, 1.153, "It is 1.153 times: near (13 % too much; right would be within 10 %)."),
+        ("02_sectors", 14.4, 14.7, "It is 14.7 TB/s: right within 10 %."),
+        ("03_sum", 2112, 2048, "You said 2,112. It is 2,048: near, but only the exact number is right."),
+        ("05_step", 16, -16, "It is -16 bytes: only the sign is wrong."),
+        ("05_step", 15, -16, "the sign is wrong"),
+        ("05_step", -15, -16, "near, but only the exact number is right."),
+        ("05_absolute", 0, 4, "You said 0. It is 4."),
+        ("05_absolute", 2, 4, "You said 2. It is 4."),
+    ],
+)
+def test_the_verdict_says_how_far_an_answer_is_from_the_truth(name, answer, truth, told):
+    question = lab.predict(name).answer(answer)
+    assert told in repr(question.compare(truth, why="-")) + "."
+    near = question.comparison._repr_html_()
+    assert ("≈" in near) is ("near" in told)
+
+
+def test_an_answer_that_is_changed_after_the_verdict_is_not_called_the_first():
+    question = lab.predict("01_deeper").answer("halves")
+    assert "You said “halves”. It is “stays the same”." in repr(question.compare("stays the same"))
+    told = repr(lab.predict("01_deeper").answer("stays the same").compare("stays the same"))
+    assert "Now you say “stays the same”. It is “stays the same”: right. Your first answer was “halves”." in told
+    again = repr(lab.predict("01_deeper").answer("halves").compare("stays the same"))
+    assert "You said “halves”" in again and "first answer" not in again
+    before = ask("Changed before the reveal?", exact=True).answer(4)
+    assert "You said 8 wavefronts" in repr(before.answer(8).compare(8))
+
+
+def test_an_answer_in_the_box_after_the_reveal_is_the_first_and_the_next_one_is_not():
+    question = ask(exact=True)
+    box, note = box_of(question)
+    question.compare(8)
+    box.value = "4"
+    assert "You said 4" in note.value
+    box.value = "8"
+    assert "Now you say 8 wavefronts" in note.value and "first answer was 4 wavefronts" in note.value
 
 
 def test_without_a_prediction_the_answer_is_only_behind_a_fold():

@@ -158,3 +158,18 @@ def test_an_object_that_fails_to_compare_is_just_wrong():
 
     with pytest.raises(Missed):
         expect(Odd, (), 1)
+
+
+def test_every_verdict_of_a_puzzle_has_one_frame():
+    from gemm_lab.notebook.cells import error_page
+
+    puzzle = puzzles()["05_toy"]
+    frames = []
+    for function in (lambda row, column: ..., lambda row, column: column):
+        with pytest.raises(LabError) as caught:
+            puzzle.check(function)
+        frames.append(caught.value._repr_html_())
+        assert frames[-1] == error_page(caught.value)
+    frames.append(puzzle.check(puzzle.solution())._repr_html_())
+    assert [page.count("max-width:980px") for page in frames] == [1, 1, 1]
+    assert [page.count("border-left:4px solid") for page in frames] == [1, 1, 1]

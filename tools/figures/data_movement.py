@@ -41,7 +41,7 @@ def naive_best_tiled():
                 cell,
                 lw=0.4,
                 edge=style.UNLIT_EDGE,
-                fill=lambda i, j, c=colour, n=name, h=held: c if _is_held(n, h, i, j) else style.PAPER,
+                fill=lambda i, j, c=colour, n=name, h=held: _shade(c, n, h, i, j),
             )
             size = held * cell
             page.grid(
@@ -66,6 +66,15 @@ def _is_held(name: str, held: int, i: int, j: int) -> bool:
         return True
     row, col = _FROM[name]
     return row <= i < row + held and col <= j < col + held
+
+
+def _shade(colour: str, name: str, held: int, i: int, j: int) -> str:
+    """The colour of an element in slow memory: strong if it is in fast memory, pale in the strips of a tile."""
+    if _is_held(name, held, i, j):
+        return colour
+    row, col = _FROM[name]
+    strip = row <= i < row + held if name == "A" else col <= j < col + held
+    return style.tint(colour, 0.35) if held == _TILE and name != "D" and strip else style.PAPER
 
 
 def loop_orders():

@@ -91,6 +91,8 @@ class Puzzle:
 class YourTurn(LabError):
     """The function still returns `...`, as it was handed out."""
 
+    is_card = True  # its HTML has a frame already
+
     def __init__(self, puzzle: Puzzle):
         self.puzzle = puzzle
         super().__init__(f"{puzzle.title}: your turn. {puzzle.task}")

@@ -160,7 +160,7 @@ def tile_intensity(answer: Callable[[int, int], float]) -> Facts:
 
 @register(
     "01_together",
-    title="Two memories deliver together",
+    title="DRAM behind L2",
     task="Write together(dram, l2, hits): the GB/s at which reads can be served if a share `hits` of them (between 0 "
     "and 1) is found in L2, which delivers at most l2 GB/s, and the rest comes from DRAM at dram GB/s.",
     hint="All reads pass through L2, so l2 is a limit. Only the share 1 - hits has to come from DRAM: if DRAM delivers "
@@ -179,7 +179,8 @@ def together(answer: Callable[[float, float, float], float]) -> Facts:
         if hits == 1:
             return "No read needs DRAM, so L2 alone decides."
         return (
-            f"Of 100 GB, {100 * (1 - hits):.0f} come from DRAM, which takes {100 * (1 - hits) / dram:.3f} s for them."
+            f"Of 100 GB, {100 * (1 - hits):.0f} come from DRAM, which takes {100 * (1 - hits) / dram:.3f} s for them. "
+            f"All 100 pass L2, which takes {100 / l2:.3f} s. Both work at the same time."
         )
 
     def right(dram: float, l2: float, hits: float) -> float:

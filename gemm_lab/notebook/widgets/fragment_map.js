@@ -1,7 +1,7 @@
 // The fragment map: lanes and registers of A, B and C of one mma, and the rows whose addresses lanes give to ldmatrix.
 import { arrange, HIGH } from "./fragment_layout.js";
 import { ACCUMULATORS, fragmentLoad, makeMma, SHAPES } from "./mma.js";
-import { bankColour, h, listen, readTheme, svg, watch } from "./theme.js";
+import { bankColour, h, keepKeys, listen, readTheme, svg, watch } from "./theme.js";
 
 const STATE = ["shape", "dtype", "accumulator", "stored", "lane", "ldmatrix"];
 
@@ -26,6 +26,7 @@ export function render({ model, el }) {
       field("sum in", selects.accumulator), inMemory, opcode),
     h("div", { class: "gl-steps" }, h("span", { class: "gl-lane" }), slider),
     h("div", { class: "gl-stage" }, picture, facts));
+  keepKeys(root);
   el.append(root);
 
   function change(values) {

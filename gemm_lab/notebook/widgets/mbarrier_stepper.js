@@ -1,5 +1,5 @@
 // The mbarrier stepper: the fields of one mbarrier, its phases, and who waits for which parity, one step at a time.
-import { h, listen, readTheme, watch } from "./theme.js";
+import { h, keepKeys, listen, readTheme, watch } from "./theme.js";
 
 const PLAY_MS = 1100, PHASES = [-1, 0, 1, 2];
 
@@ -23,6 +23,7 @@ export function render({ model, el }) {
     h("div", { class: "gl-steps" }, play, button("‹", "step back", () => go(get("step") - 1)), slider,
       button("›", "step on", () => go(get("step") + 1)), where),
     verdict, fields, phases, waiters, h("div", { class: "gl-table" }, steps));
+  keepKeys(root);
   el.append(root);
 
   function choose(name) {
@@ -41,6 +42,7 @@ export function render({ model, el }) {
     timer = setInterval(() => {
       if (!root.isConnected || get("step") === moments().length - 1) pause();
       else go(get("step") + 1);
+      if (get("step") === moments().length - 1) pause();
     }, PLAY_MS);
   }
 

@@ -63,7 +63,7 @@ export function tileBoard({ goal, exchange, select }) {
     }
     const aim = drag && target();
     slots.forEach((line, row) => line.forEach((slot, number) => slot.classList.toggle("gl-aim", drag?.row === row && aim === number)));
-    words.textContent = layout.rows.map((row, number) => `Row ${number}: chunks ${row.join(", ")}.`).join(" ");
+    words.textContent = layout.rows.map((row, number) => `Row ${number}: ${goal.chunk_bytes === 16 ? "chunks" : "words"} ${row.join(", ")}.`).join(" ");
   }
 
   // ---- Pointer ----

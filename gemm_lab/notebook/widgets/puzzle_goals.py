@@ -44,7 +44,7 @@ _LIST = (
     Goal(
         "toy",
         "Four banks",
-        "Each bank serves one word at a time. Let a row and a column take one wavefront each, by moving words.",
+        "Each bank serves one word at a time. Drag words until each row and each column take one wavefront.",
         "The words of a column have one colour. Two words of one colour in the same bank wait for each other, so each "
         "colour may stand in a bank only once. Leave row 0 as it is and begin with row 1.",
         TOY,

@@ -2,7 +2,7 @@
 import { addressBits } from "./address_bits.js";
 import { ACCESSES, ELEMENT_BYTES, makeTile, problem, steps, tileAccess, totals } from "./tile.js";
 import { drawTile, geometry, HEADER, placeAt, tilePointer } from "./tile_canvas.js";
-import { h, listen, oncePerFrame, readTheme, svg, watch } from "./theme.js";
+import { h, keepKeys, listen, oncePerFrame, readTheme, svg, watch } from "./theme.js";
 import { drawWavefronts } from "./wavefront_canvas.js";
 
 const STATE = ["rows", "row_bytes", "element", "layout", "pad_bytes", "bits", "base", "shift", "banks", "access", "step",
@@ -73,6 +73,7 @@ export function render({ model, el }) {
       h("div", {}, h("div", { class: "gl-title" }, "The tile as you index it", h("span", { class: "gl-muted" }, "row, chunk; number: bank"))),
       h("div", {}, h("div", { class: "gl-title" }, "The same in shared memory", memoryTitle))),
     scroll, h("div", { class: "gl-lower" }, waveSide, bitsSide));
+  keepKeys(root);
   el.append(root);
 
   // ---- State: for an impossible choice the reason is shown, and the last valid picture stays ----

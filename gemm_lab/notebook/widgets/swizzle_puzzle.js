@@ -11,7 +11,7 @@ const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "
 
 export function render({ model, el }) {
   const goal = model.get("puzzle"), can = (way) => goal.ways.includes(way), unit = goal.chunk_bytes === 16 ? "chunk" : "word";
-  let state = read(), past = [], action = "", shown = "column", selected = { row: 1, chunk: 0 }, theme = null;
+  let state = read(), past = [], action = `Drag a ${unit} to another place in its row.`, shown = "column", selected = { row: 1, chunk: 0 }, theme = null;
   let layout = makeLayout(goal, state);
 
   function read() {
@@ -109,7 +109,7 @@ export function render({ model, el }) {
     const met = new Map();
     for (const [row, chunk] of lanes) met.set(layout.groupOf(row, chunk), (met.get(layout.groupOf(row, chunk)) ?? 0) + 1);
     const [group, most] = [...met].reduce((a, b) => (b[1] > a[1] ? b : a));
-    return `${most} of its ${unit}s wait for bank${goal.chunk_bytes > 4 ? "s" : ""} ${banksOf(goal, group)}.`;
+    return `${most} of its ${unit}s want bank${goal.chunk_bytes > 4 ? "s" : ""} ${banksOf(goal, group)}.`;
   }
 
   function say(found, lanes, count) {

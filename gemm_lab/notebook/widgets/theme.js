@@ -36,6 +36,14 @@ export function readTheme(root) {
   };
 }
 
+// Keys that move a slider or a choice stay in the widget: JupyterLab would jump to another heading or cell with them.
+const MOVES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"];
+export function keepKeys(root) {
+  root.addEventListener("keydown", (event) => {
+    if (event.target.matches("input, select, [tabindex]") && MOVES.includes(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+  });
+}
+
 // Calls back when JupyterLab, VS Code or the system changes its theme, or when the width of the element changes.
 export function watch(root, callback) {
   const document = root.ownerDocument, media = matchMedia("(prefers-color-scheme: dark)");

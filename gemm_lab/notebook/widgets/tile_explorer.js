@@ -1,6 +1,6 @@
 // The tile explorer: a block tile in a corner of D with its strips of A and B, and bars for what it takes and reaches.
 // Python knows the laws and sends what is drawn (`shown`); this file only draws, so a change costs one message.
-import { h, listen, readTheme, svg, watch } from "./theme.js";
+import { h, keepKeys, listen, readTheme, svg, watch } from "./theme.js";
 
 const CORNER = 640, SIDE = 190, DEEP = 76, GAP = 12, LEFT = 4, TOP = 24;
 const WORDS = { block_m: "BLOCK_M", block_n: "BLOCK_N", block_k: "BLOCK_K", warp_m: "WARP_M", warp_n: "WARP_N", stages: "stages" };
@@ -20,6 +20,7 @@ export function render({ model, el }) {
       ...names.map((name) => h("label", { class: "gl-field gl-slider" }, h("span", {}, `${WORDS[name]} `, values[name]), sliders[name])),
       h("label", { class: "gl-field" }, h("span", {}, "GPU"), gpu)),
     problem, h("div", { class: "gl-beside" }, drawing, bars));
+  keepKeys(root);
   el.append(root);
 
   // The controls follow the model at once, before Python has answered.

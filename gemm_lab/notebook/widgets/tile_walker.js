@@ -1,9 +1,9 @@
 // The tile walk: replays a function that multiplies counted matrices, with the tiles that are held and four counters.
-import { h, listen, oncePerFrame, prepare, readTheme, watch } from "./theme.js";
+import { h, keepKeys, listen, oncePerFrame, prepare, readTheme, watch } from "./theme.js";
 import { drawWalk, LEGEND } from "./tile_walk_canvas.js";
 import { advance, empty, MULTIPLY, outputAt, says, WRITE } from "./tile_walk_state.js";
 
-const PLAY_MS = 12000, QUICKEST_MS = 30, SLOWEST_MS = 700, MOST_HEIGHT = 330;
+const PLAY_MS = 12000, QUICKEST_MS = 30, SLOWEST_MS = 700, MOST_HEIGHT = 300;
 const COUNTERS = ["DRAM", "shared memory", "registers", "multiply-adds"];
 
 export function render({ model, el }) {
@@ -32,9 +32,11 @@ export function render({ model, el }) {
   const reads = word(), legend = h("div", { class: "gl-keys" }, keys, h("span", { class: "gl-end" }, reads));
   const root = h("div", { class: "gemm-lab gl-walk" },
     h("div", { class: "gl-steps" }, title, h("span", { class: "gl-muted gl-end" }, get("size").slice(0, 2).join(" × "), ` with k = ${get("size")[2]}`)),
-    error, code, words, fields, canvas, legend,
+    error,
     h("div", { class: "gl-steps gl-player" }, play, button("«", "to the start", () => (pause(), go(0))), button("‹", "back", () => go(at() - 1)), slider,
-      button("›", "on", () => go(at() + 1)), h("label", { class: "gl-row" }, h("span", { class: "gl-muted" }, "by"), pace), where));
+      button("›", "on", () => go(at() + 1)), h("label", { class: "gl-row" }, h("span", { class: "gl-muted" }, "by"), pace), where),
+    code, words, fields, canvas, legend);
+  keepKeys(root);
   el.append(root);
 
   // The last stop that is not behind the current step.
@@ -59,6 +61,7 @@ export function render({ model, el }) {
     timer = setInterval(() => {
       if (!root.isConnected || at() === stops.length - 1) pause();
       else go(at() + each, false); // Python gets the step when the walk pauses
+      if (at() === stops.length - 1) pause();
     }, Math.min(SLOWEST_MS, Math.max(QUICKEST_MS, PLAY_MS / stops.length)));
   }
 

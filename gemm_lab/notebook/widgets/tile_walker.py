@@ -54,9 +54,8 @@ class TileWalk(PicturedWidget):
         self.steps = [_plain(step, numbers) for step in steps]
         self.paces = [[pace.name, list(pace.stops) if pace.name != "step" else []] for pace in self._paces]
         self.pace = self._paces[0].name
-        self.step = self._first()
 
-    def _first(self) -> int:
+    def _telling(self) -> int:
         """A step a third of the way, at which every level holds a tile, or an element of D is complete."""
         stops = self._paces[-2].stops
         number = stops[bisect_left(stops, len(self._steps) // 3)]
@@ -104,9 +103,11 @@ class TileWalk(PicturedWidget):
         return "\n".join([*out, self.wrong] if self.wrong else out)
 
     def card(self):
+        """The picture of the step. It cannot be played, so a later step stands for the first, which shows little."""
         from gemm_lab.notebook.widgets.tile_walker_picture import picture
 
-        return picture(self)
+        step = self.step or self._telling()
+        return picture(self, step, state_at(self._steps, step, tuple(self.size)))
 
 
 def _plain(step: Step, lines: dict[tuple[str, int], int]) -> list[int]:

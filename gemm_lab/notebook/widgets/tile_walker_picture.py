@@ -29,13 +29,12 @@ LEGEND = {
 }
 
 
-def picture(widget) -> Card:
-    """The picture of a `TileWalk` at its current step."""
+def picture(widget, step: int, state: State) -> Card:
+    """The picture of a `TileWalk` at a step, with the state behind it."""
     m, n, k = widget.size
-    state = widget.state
     cell = min((WIDE - GAP) / (n + k), (HIGH - GAP) / (m + k), 0.3)
     page = Sheet(TOP + (m + k) * cell + GAP + 0.32)
-    _heading(page, widget)
+    _heading(page, widget, step)
     x, y = LEFT + k * cell + GAP, TOP + k * cell + GAP
     most = max(1, m, n)
     for name, left, top, values in (
@@ -57,10 +56,10 @@ def picture(widget) -> Card:
     return page.fig
 
 
-def _heading(page: Sheet, widget) -> None:
-    now, (m, n, k) = widget.now, widget.size
+def _heading(page: Sheet, widget, step: int) -> None:
+    now, (m, n, k) = widget._steps[step], widget.size
     page.text(0.3, 0.3, widget.title, mono=True, size=style.SMALL, ha="left", bold=True)
-    page.text(7.7, 0.58, f"step {widget.step:,} of {len(widget.steps) - 1:,}", ha="right", colour=style.MUTED)
+    page.text(7.7, 0.58, f"step {step:,} of {len(widget.steps) - 1:,}", ha="right", colour=style.MUTED)
     page.text(0.3, 0.58, f"{m} × {n} with k = {k}", ha="left", colour=style.MUTED)
     page.box(0.3, 0.76, 7.4, 0.68, fill="#F4F5F7", edge="#F4F5F7")
     page.text(0.42, 0.95, linecache.getline(*now.line).strip()[:72], mono=True, size=style.SMALL, ha="left")

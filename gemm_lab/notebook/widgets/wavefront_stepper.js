@@ -1,7 +1,7 @@
 // The wavefront stepper: the shared-memory accesses of a compiled kernel's warps, one wavefront at a time.
 import { idealWavefronts, schedule } from "./banks.js";
 import { drawMemory } from "./memory_canvas.js";
-import { h, listen, oncePerFrame, readTheme, watch } from "./theme.js";
+import { h, keepKeys, listen, oncePerFrame, readTheme, watch } from "./theme.js";
 import { drawWavefronts } from "./wavefront_canvas.js";
 
 const PLAY_MS = 550;
@@ -35,6 +35,7 @@ export function render({ model, el }) {
       panel("Wavefronts", "one row a pass over the banks", passes)),
     h("div", { class: "gl-steps gl-player" }, play, button("‹", "wavefront back", () => show(get("wavefront") - 1)), wavefront,
       button("›", "wavefront on", () => show(get("wavefront") + 1)), now));
+  keepKeys(root);
   el.append(root);
 
   const count = () => access.schedule.phase.length;
@@ -58,6 +59,7 @@ export function render({ model, el }) {
     timer = setInterval(() => {
       if (!root.isConnected || get("wavefront") < 0) pause();
       else show(get("wavefront") + 1);
+      if (get("wavefront") < 0) pause();
     }, PLAY_MS);
   }
 

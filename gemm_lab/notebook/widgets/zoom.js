@@ -1,5 +1,5 @@
 // One GEMM, one zoom: six levels from DRAM to the bits of an address on one canvas, over the steps of a kernel.
-import { h, listen, readTheme, watch } from "./theme.js";
+import { h, keepKeys, listen, readTheme, watch } from "./theme.js";
 import { drawBlock, drawDram } from "./zoom_matrices.js";
 import { pen } from "./zoom_pen.js";
 import { decode, LEVELS, TITLES } from "./zoom_state.js";
@@ -39,6 +39,7 @@ export function render({ model, el }) {
     h("div", { class: "gl-zoom-body" }, canvas, code), says,
     h("div", { class: "gl-zoom-time" }, play, button("‹", "step back", () => (pause(), seek(get("step") - 1))), slider,
       button("›", "step on", () => (pause(), seek(get("step") + 1))), title));
+  keepKeys(root);
   el.append(root);
 
   const level = () => to, last = () => state.count - 1;
@@ -79,6 +80,7 @@ export function render({ model, el }) {
     timer = setInterval(() => {
       if (!root.isConnected || get("step") >= last()) pause();
       else seek(get("step") + 1, false);
+      if (get("step") >= last()) pause();
     }, still.matches ? 3 * PLAY_MS : PLAY_MS);
   }
 
@@ -102,7 +104,8 @@ export function render({ model, el }) {
     Enter: () => go(level() + 1), " ": () => (timer ? pause() : start()), ArrowUp: () => chooseLane(get("lane") - 1), ArrowDown: () => chooseLane(get("lane") + 1) };
 
   root.addEventListener("keydown", (event) => {
-    const typing = ["INPUT", "SELECT"].includes(event.target.tagName), button = event.target.tagName === "BUTTON" && [" ", "Enter"].includes(event.key);
+    const arrows = event.target === slider && ["ArrowLeft", "ArrowRight", "Home", "End"].includes(event.key);
+    const typing = !arrows && ["INPUT", "SELECT"].includes(event.target.tagName), button = event.target.tagName === "BUTTON" && [" ", "Enter"].includes(event.key);
     const scrolls = event.target === code && ["ArrowUp", "ArrowDown", "Home", "End"].includes(event.key);
     if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key] || button || scrolls) return;
     if (typing && !(event.target === slider && ["+", "=", "-", "Escape", " "].includes(event.key)) && event.key !== "Escape") return;
@@ -236,9 +239,9 @@ export function render({ model, el }) {
 
   // ---- Words ----
 
-  const heightOfLines = () => (code.lastChild ? (code.lastChild.offsetTop + code.lastChild.offsetHeight - CODE_TOP) / code.children.length : 0);
+  const heightOfLines = () => code.querySelector(":scope > div:not(.gl-now)")?.getBoundingClientRect().height ?? 0;
 
-  // All lines of the source have the same height, so a step needs no layout to find its line.
+  // All lines of the source but that of the step, which wraps, have the same height: its place needs no layout.
   function follow() {
     const { line } = state.step(get("step")), row = code.children[line];
     if (row !== litRow) {
@@ -252,7 +255,7 @@ export function render({ model, el }) {
   function words() {
     const step = get("step"), own = state.step(step), { total, lines } = state.scene, n = (value) => value.toLocaleString("en");
     const cut = total > state.count ? ` (the first ${n(state.count)} of ${n(total)} are shown)` : "";
-    const place = own.line >= 0 ? `, line ${lines[own.line][0]}` : "";
+    const place = own.line >= 0 ? `, line ${lines[own.line][0]}${lines[own.line][2] ? " of your cell" : ""}` : "";
     sentence = `Step ${n(step + 1)} of ${n(state.count)}${cut}${place}: ${own.says}.`;
     if (said.data !== sentence) said.data = sentence;
     slider.setAttribute("aria-valuetext", sentence);
@@ -281,7 +284,7 @@ export function render({ model, el }) {
     if (get("scene") !== shownScene) {
       shownScene = get("scene");
       state = decode(shownScene);
-      const list = shownScene.lines.map(([at, text]) => h("div", {}, h("span", { class: "gl-muted" }, `${at}`), text || " "));
+      const list = shownScene.lines.map(([at, text, own]) => h("div", own ? { class: "gl-own" } : {}, h("span", { class: "gl-muted" }, own ? `▶${at}` : `${at}`), text || " "));
       code.replaceChildren(...list);
       lineHigh = heightOfLines();
     }

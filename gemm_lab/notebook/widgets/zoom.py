@@ -11,6 +11,7 @@ from collections.abc import Callable
 import traitlets
 
 from gemm_lab.lab import Run, kernel
+from gemm_lab.notebook.exercise_kernel import solutions_ahead
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab.notebook.widgets.shared_accesses import SharedAccess
@@ -49,7 +50,7 @@ class Zoom(PicturedWidget):
 
     def __init__(self, run: Run, level: str = "block", line: int | None = None, block: int = 0, warp: int = 0):
         super().__init__()
-        self._run, self._scenes = run, {}
+        self._run, self._scenes, self._hidden = run, {}, solutions_ahead(run.kernel)
         x, y, z = run._counted()._launch.grid if run._counted()._launch is not None else (1, 1, 1)
         self.blocks = x * y * z
         self._level_exists({"value": level})
@@ -134,7 +135,7 @@ class Zoom(PicturedWidget):
 
     def _recorded(self, block: int) -> Scene:
         if block not in self._scenes:
-            made = Scene(self._run, block)
+            made = Scene(self._run, block, self._hidden)
             if len(self._scenes) >= MOST_BLOCKS:
                 del self._scenes[next(iter(self._scenes))]
             self._scenes[block] = made
@@ -202,12 +203,13 @@ class Zoom(PicturedWidget):
     @property
     def sentence(self) -> str:
         """Which step is seen, its line, and what happens."""
-        events, number = self.scene["events"], self.step
-        line = events["line"][number]
-        place = f", line {self.scene['lines'][line][0]}" if line >= 0 else ""
+        events, step = self.scene["events"], self.step
+        line = events["line"][step]
+        number, _, own = self.scene["lines"][line] if line >= 0 else (0, "", 0)
+        place = f", line {number}{' of your cell' if own else ''}" if line >= 0 else ""
         count, total = len(events["what"]), self.scene["total"]
         cut = f" (the first {count:,} of {total:,} are shown)" if total > count else ""
-        return f"Step {number + 1:,} of {count:,}{cut}{place}: {self.scene['says'][events['says'][number]]}."
+        return f"Step {step + 1:,} of {count:,}{cut}{place}: {self.scene['says'][events['says'][step]]}."
 
     @property
     def text(self) -> str:
@@ -233,6 +235,8 @@ def zoom(run: Run | None = None, level: str = "block", line: int | None = None, 
            "fragment" (which lane holds what of an mma), "bank" (the banks and wavefronts), "bits" (one address)
     line   begin at the first step of this source line; by default at the first step that the level shows
     block, warp  whose steps are shown; warp=-1 for all warps of the block
+
+    In a notebook of the series, the source leaves out lines that solve an exercise which the session has not solved.
 
     Raises `LabError` for a level, a line, a block or a warp that does not exist; the message lists those that do.
     """

@@ -83,7 +83,7 @@ export function drawBlock(p, { state, step, W, H }) {
   const x = W - panel, count = Math.ceil(k / bk);
   y = p.block(`Block tile: rows ${row} to ${row + high - 1}, columns ${column} to ${column + wide - 1} of D.`, x, y, panel - 10, { colour: theme.ink, weight: 600 });
   y = p.block(`It needs ${high} rows of A and ${wide} columns of B, the coloured strips.`, x, y + 6, panel - 10);
-  y = p.block(count > 1 ? `They are read in k tiles of ${bk}. The strong colour is k tile ${now + 1} of ${count}.` : "They are read in one piece.", x, y + 6, panel - 10);
+  y = p.block(count > 1 ? `They are read in k tiles of ${bk}. The strong colour is k tile ${now + 1} of ${count}.` : scene.tiled ? `They are one k tile of ${k}.` : "They are not cut into k tiles: the loop over k reads them little by little.", x, y + 6, panel - 10);
   if (scene.tiles.length > 1) y = p.block(`This block computes ${scene.tiles.length} tiles one after the other.`, x, y + 6, panel - 10);
   p.block(`The grid has ${scene.grid.slice(0, scene.grid[2] > 1 ? 3 : 2).join(" × ")} blocks.`, x, y + 6, panel - 10);
   return { anchor: tile, hits: [] };

@@ -67,10 +67,18 @@ def _source(page: Sheet, widget, y: float) -> None:
     first = min(max(at - SOURCE_ROWS // 2, 0), max(len(lines) - SOURCE_ROWS, 0))
     shown = lines[first : first + SOURCE_ROWS]
     page.box(LEFT, y, WIDE, ROW * len(shown) + 0.08, fill="#F4F5F7", edge="none", radius=0.04, z=1)
-    for row, (number, text) in enumerate(shown):
+    for row, (number, text, own) in enumerate(shown):
         line, now = y + 0.04 + ROW * row, first + row == at
         if now:
             page.box(LEFT, line, WIDE, ROW, fill=LIT, edge="none", radius=0)
         text = text if len(text) <= MOST_CODE else text[: MOST_CODE - 1] + "…"
-        page.text(LEFT + 0.38, line + ROW / 2, str(number), mono=True, size=style.FINE, ha="right", colour=style.MUTED)
+        page.text(
+            LEFT + 0.38,
+            line + ROW / 2,
+            "▶" * own + str(number),
+            mono=True,
+            size=style.FINE,
+            ha="right",
+            colour=style.MUTED,
+        )
         page.text(LEFT + 0.5, line + ROW / 2, text, mono=True, size=style.FINE, ha="left")

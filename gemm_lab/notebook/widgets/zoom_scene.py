@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -41,8 +42,8 @@ class Table:
 class Scene:
     """One block of a run, recorded. `sent(warp)` is what the browser gets."""
 
-    def __init__(self, run, block: int):
-        self.run, self.block = run, block
+    def __init__(self, run, block: int, hidden: Mapping[tuple[str, int], str] | None = None):
+        self.run, self.block, self.hidden = run, block, hidden or {}  # hidden: (file, line number) -> exercise
         report = run._counted()
         log, recorder = recorded(report, block)
         self.log: Log = log
@@ -66,6 +67,24 @@ class Scene:
             if place in at
             for site in group
         }
+
+    @cached_property
+    def shown(self) -> tuple[list[list], list[int]]:
+        """[line number, text, 1 for a line of the learner's cell] of the lines that the browser gets, and for every
+        line of the listing its place among them. Neighbouring lines that are left out have one line in their place.
+        """
+        lines: list[list] = []
+        places, before, mixed = [], None, bool(self.run.kernel.edits)
+        for file, number, text in self.listing:
+            name = self.hidden.get((file, number))
+            if name is None:
+                lines.append([number, text, int(mixed and file == "cell")])
+            elif name != before:
+                indent = text[: len(text) - len(text.lstrip())]
+                lines.append([number, f"{indent}// … the exercise {name} asks for these lines", 0])
+            places.append(len(lines) - 1)
+            before = name
+        return lines, places
 
     # ---- Where things are ----
 
@@ -273,6 +292,7 @@ class Scene:
     def _scene(self, warp: int, chosen: list[tuple[int, Event]]) -> dict:
         patterns, opcodes, said, pieces = Table(), Table(), Table(), Table()
         columns: dict[str, list] = {name: [] for name in _COLUMNS.split()}
+        lines, places = self.shown
         whats = ["load", "store", "atomic", "ldmatrix", "stmatrix", "copy", "bulk", "tile", "mma"]
         for number, event in chosen:
             item = self.program.sites[event.site]
@@ -281,7 +301,8 @@ class Scene:
             rs, rsb = _runs(pieces, event.shared_bytes)
             ro, rob = _runs(pieces, event.outside_bytes)
             row = {
-                "line": self.line_of_site.get(event.site, -1), "op": opcodes.number(item.opcode), "warp": event.warp,
+                "line": places[at] if (at := self.line_of_site.get(event.site, -1)) >= 0 else -1,
+                "op": opcodes.number(item.opcode), "warp": event.warp,
                 "what": whats.index(event.what), "width": event.width, "waves": event.waves, "ideal": event.ideal,
                 "sectors": event.sectors, "s": s, "sb": sb, "g": g, "gb": gb, "outside": int(event.outside),
                 "writes": int(event.writes), "rs": rs, "rsb": rsb, "ro": ro, "rob": rob, "k": self.k_of(event),
@@ -294,6 +315,7 @@ class Scene:
         return {
             "size": list(self.size),
             "tile": list(self.tile),
+            "tiled": "BLOCK_K" in self.run.kernel.config,
             "grid": list(self.launch.grid),
             "matrices": [matrix.plain() for matrix in self.matrices],
             "tiles": [list(tile) for tile in self.tiles[0]],
@@ -301,7 +323,7 @@ class Scene:
             "shared": {"bytes": self.launch.smem_bytes, "held": self.lines_held, "layouts": self.layouts},
             "mma": self.mma,
             "why": self.speaker.why(warp, [event for _, event in chosen]),
-            "lines": [[number, text] for _, number, text in self.listing],
+            "lines": lines,
             "whats": whats,
             "opcodes": opcodes.values,
             "patterns": patterns.values,

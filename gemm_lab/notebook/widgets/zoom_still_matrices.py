@@ -19,6 +19,7 @@ from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
 SECTOR = 32  # bytes
+NO_K_TILES = "They are not cut into k tiles: the loop over k reads them little by little."
 
 
 def dram_level(page: Sheet, area: Area, widget) -> None:
@@ -131,7 +132,8 @@ def block_level(page: Sheet, area: Area, widget) -> None:
     beside.write(f"Block tile: rows {row} to {last[0]}, columns {column} to {last[1]} of D.", bold=True)
     beside.write(f"It needs {high} rows of A and {wide} columns of B, the coloured strips.")
     pieces = f"They are read in k tiles of {bk}. The strong colour is k tile {now + 1} of {count}."
-    beside.write(pieces if count > 1 else "They are read in one piece.")
+    whole = f"They are one k tile of {k}." if scene["tiled"] else NO_K_TILES
+    beside.write(pieces if count > 1 else whole)
     if len(scene["tiles"]) > 1:
         beside.write(f"This block computes {len(scene['tiles'])} tiles one after the other.")
     grid = " × ".join(map(str, scene["grid"][: 3 if scene["grid"][2] > 1 else 2]))

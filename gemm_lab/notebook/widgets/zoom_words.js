@@ -31,6 +31,7 @@ export function drawBank(p, { state, step, W, H, lane }) {
     if (at % every === 0) p.text(`wavefront ${at + 1}`, left - 8, top + at * tall + tall / 2, { align: "right", colour: late(at) ? theme.conflict : theme.muted });
   });
   let anchor = null, together = 1;
+  const numbered = tall >= 14 && each >= 15;
   const drawn = new Map(); // place of a word -> its lanes
   own.shared.forEach((address, who) => {
     if (address < 0) return;
@@ -44,14 +45,14 @@ export function drawBank(p, { state, step, W, H, lane }) {
   for (const [key, lanes] of drawn) {
     const at = Math.floor(key / 65536), word = key % 65536, x = left + (word % 32) * each, y = top + at * tall, mine = lanes.includes(lane);
     p.box(x + 0.5, y + 0.5, each - 1, tall - 2, { fill: late(at) ? theme.conflict : vivid[word % 32], stroke: mine ? theme.ink : null, line: 2 });
-    if (tall >= 14 && each >= 15 && lanes.length === 1) p.text(lanes[0], x + each / 2, y + tall / 2,
+    if (numbered && lanes.length === 1) p.text(lanes[0], x + each / 2, y + tall / 2,
       { align: "center", weight: mine ? 700 : 400, colour: late(at) && !theme.dark ? "#fff" : "#15181c" });
     if (mine) together = Math.max(together, lanes.length);
     hits.push({ x, y, w: each, h: tall, lane: lanes.includes(lane) ? lane : lanes[0] });
     if (mine && (!anchor || Math.floor(own.shared[lane] / 4) === word)) anchor = { x, y, w: each, h: tall };
   }
   const y = top + count * tall + 14, address = own.shared[lane];
-  p.text(address >= 0 ? `${together > 1 ? `${together} lanes name the same word, which takes one turn.` : "The number is the lane that a word belongs to."} Lane ${lane}, framed: byte ${address.toLocaleString("en")}, bank ${Math.floor(address / 4) % 32}, line ${Math.floor(address / 128)}.`
+  p.text(address >= 0 ? `${together > 1 ? `${together} lanes name the same word, which takes one turn. ` : numbered ? "The number is the lane that a word belongs to. " : ""}Lane ${lane}, framed: byte ${address.toLocaleString("en")}, bank ${Math.floor(address / 4) % 32}, line ${Math.floor(address / 128)}.`
     : `Lane ${lane} takes no part in this access; choose another one.`, 14, y, { colour: theme.ink, most: W - 28 });
   memory(y + 26);
   return { anchor: anchor ?? { x: left, y: top, w: each, h: tall }, hits };

@@ -50,9 +50,9 @@ def scenes(runs):
     """What a run does is recorded once, however many widgets show it."""
     made = {}
 
-    def recorded(run, block):
+    def recorded(run, block, hidden):
         if (id(run), block) not in made:
-            made[id(run), block] = zoom_scene.Scene(run, block)
+            made[id(run), block] = zoom_scene.Scene(run, block, hidden)
         return made[id(run), block]
 
     with mock.patch.object(zoom, "Scene", recorded):

@@ -28,12 +28,17 @@ def test_the_browser_gets_every_step_and_the_counts_of_the_function(nine):
     assert "d[m : m + TM, n : n + TN] += column * row" in nine.lines
 
 
-def test_it_opens_where_every_level_holds_a_tile(nine):
-    assert 0 < nine.step < len(nine.steps) - 1 and nine.now.kind == "multiply"
-    assert all(nine.state.output(level) for level in (1, 2, 3))
+def test_it_opens_at_its_first_step_and_its_picture_shows_one_where_every_level_holds_a_tile(nine):
+    assert nine.step == 0 and nine.now.kind == "copy"
+    first = nine.png()
+    nine.step = nine._telling()
+    assert nine.now.kind == "multiply" and all(nine.state.output(level) for level in (1, 2, 3))
+    assert nine.png() == first
+    nine.step = 0
 
 
 def test_words(nine):
+    nine.step = nine._telling()
     assert "k = 4, step" in nine.text and "for each multiply-add" in nine.text and "of 512" in nine.text
     nine.step = 0
     assert "A[0:4, 0:4] is copied from DRAM into shared memory: 16 elements" in nine.text
@@ -55,7 +60,7 @@ def test_picture(nine):
 
 def test_plain_loops_show_elements_of_d():
     walk = widgets.tile_walk(puzzle("02_naive").solution(), 4, 4, 4)
-    assert walk.paces[0][0] == "element of D" and walk.now.kind == "write" and walk.png()
+    assert walk.paces[0][0] == "element of D" and walk._steps[walk._telling()].kind == "write" and walk.png()
     walk.step = 0
     assert "D[0, 0] grows by A[0, 0] · B[0, 0]" in walk.text
 

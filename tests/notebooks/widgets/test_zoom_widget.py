@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.notebook import exercise_kernel, later_exercises, unbound
 from gemm_lab.notebook.widgets import zoom_scene
 from gemm_lab.notebook.widgets.picture import VIEW
 from gemm_lab.notebook.widgets.zoom_events import recorded
@@ -156,7 +157,109 @@ def test_an_edited_kernel_is_replayed(made):
     worst = max(events_of(edited), key=lambda event: event.waves)
     assert worst.waves > worst.ideal
     lines = edited.scene["lines"]
-    assert any("^ 0" in text for _, text in lines)
+    assert [own for _, text, own in lines if "^ 0" in text] == [1, 1]
+    assert sum(own for *_, own in lines) == len(run.kernel.regions["layout"].split("\n"))
+    unedited = [own for *_, own in made("t4/03_swizzled")[1].scene["lines"]]
+    assert not any(unedited), "only lines of a cell are marked, whose numbers are those of the cell"
+
+
+def test_a_step_in_the_learners_lines_says_so():
+    naive = lab.kernel("simt/01_naive")
+    made = naive.edit(first_line=2, multiply=naive.regions["multiply"])
+    widget = lab.zoom(made.run(32, backend="emulator", timed=False))
+    assert ", line 4 of your cell: warp 0 reads" in widget.sentence and widget.png()
+    elsewhere = lab.zoom(naive.run(32, backend="emulator", timed=False))
+    assert "of your cell" not in elsewhere.sentence
+
+
+# ---- Solutions of exercises ----
+
+
+@pytest.fixture
+def reading(monkeypatch):
+    """A function of a notebook's number: from then on the session runs cells of this notebook."""
+    before = set(later_exercises.solved)
+    later_exercises.solved.clear()
+    yield lambda number: monkeypatch.setattr(exercise_kernel, "session_notebook", lambda: number)
+    later_exercises.solved.clear()
+    later_exercises.solved.update(before)
+
+
+TILES, LINE = "simt/03_shared_memory_tiles", "acc += smem_a[thread_m][k]"
+
+
+def text_of(widget):
+    return "\n".join(text for _, text, _ in widget.scene["lines"])
+
+
+@pytest.mark.parametrize(("number", "hidden"), [("", False), ("01", True), ("02", True), ("03", False)])
+def test_the_solution_of_an_exercise_that_lies_ahead_is_left_out(made, reading, number, hidden):
+    reading(number)
+    run, _ = made(TILES)
+    text = text_of(lab.zoom(run))
+    assert (LINE not in text) is hidden and "smem_b[" in text
+    assert text.count("the exercise 02_inner_product asks for these lines") == int(hidden)
+
+
+def test_a_step_in_a_left_out_line_lights_what_stands_in_its_place(made, reading):
+    reading("02")
+    run, open_ = made(TILES)
+    widget = lab.zoom(run)
+    events, lines = widget.scene["events"], widget.scene["lines"]
+    assert [op for op in events["op"]] == open_.scene["events"]["op"] and len(lines) < len(open_.scene["lines"])
+    lit = {lines[at][1].strip() for at in events["line"]}
+    assert "// … the exercise 02_inner_product asks for these lines" in lit and not any(
+        "acc +=" in text for text in lit
+    )
+    widget.step = next(n for n, at in enumerate(events["line"]) if "asks for" in lines[at][1])
+    assert widget.png() and ", line 3" in widget.sentence
+    asked = next(number for number, text in enumerate(run.kernel.source.split("\n"), 1) if LINE in text)
+    assert lab.zoom(run, line=asked).step == widget.step, "a line that is left out can be asked for"
+
+
+def test_a_solved_exercise_hides_nothing_and_neither_does_the_learners_own_text(made, reading):
+    reading("02")
+    run, _ = made(TILES)
+    own = run.kernel.edit(first_line=2, multiply=run.kernel.regions["multiply"])
+    assert LINE in text_of(lab.zoom(own.run(32, 32, 64, backend="emulator", timed=False)))
+    used = lab.exercise("02_inner_product")
+    with pytest.raises(LabError):
+        used.check(own.edit(multiply="    acc = 0;"))
+    assert "02_inner_product" not in later_exercises.solved
+    used.check(own)
+    assert LINE in text_of(lab.zoom(run))
+
+
+def test_what_is_handed_out_as_it_is_in_the_file_is_no_solution(made, reading):
+    reading("00")
+    assert "threadIdx.x % BLOCK_M" in text_of(lab.zoom(made("simt/01_naive")[0]))
+    reading("03")
+    text = text_of(lab.zoom(made("lessons/01_plain_loads")[0]))
+    assert "__halves2half2" not in text and "mma.sync" not in text and "03_inline_ptx asks" in text
+    later_exercises.solved.add("03_fragments")
+    text = text_of(lab.zoom(made("lessons/01_plain_loads")[0]))
+    assert "__halves2half2" in text and "mma.sync" not in text
+
+
+@pytest.mark.parametrize(
+    ("ran", "number"),
+    [
+        ([], ""),
+        (["1 + 1"], ""),
+        (['task = lab.exercise("01_block_tile")\ntask', "x = 1"], "01"),
+        (
+            [
+                'swap = lab.predict("01_swap")\nswap',
+                'verdict = lab.predict("00_verdict")\nverdict',
+                "import gemm_lab as lab",
+            ],
+            "00",
+        ),
+    ],
+)
+def test_the_cells_of_a_session_say_which_notebook_it_runs(ran, number):
+    assert unbound._last_number(ran) == number
+    assert unbound.session_notebook() == "", "there is no notebook here"
 
 
 def test_the_default_is_a_small_product_with_several_blocks_and_warps():
