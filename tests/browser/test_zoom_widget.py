@@ -132,6 +132,36 @@ def test_a_step_changes_few_nodes_and_draws_with_few_calls(still, state, level, 
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_chosen_level_is_legible_under_the_mouse(widget_page, state, theme):
+    page = widget_page(theme, 1180, 720)
+    page.mount("zoom", {**state})
+    chosen = page.locator(".gl-levels .gl-on")
+    before = chosen.evaluate("e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]")
+    chosen.hover()
+    assert chosen.evaluate("e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]") == before
+    assert before[0] != before[1]
+
+
+@pytest.mark.parametrize("width", [1180, 760])
+def test_the_whole_line_of_the_step_is_seen(widget_page, state, width):
+    page = widget_page("light", width, 720)
+    page.mount("zoom", {**state})
+    for step in (0, 60, 223):
+        page.evaluate("step => window.widget.model.set('step', step)", step)
+        lit, frame = page.locator(".gl-source .gl-now"), page.locator(".gl-source")
+        assert lit.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+        assert lit.bounding_box()["width"] <= frame.bounding_box()["width"] + 1
+
+
+def test_playing_ends_with_the_last_step(still, state):
+    page, last = still, len(state["scene"]["events"]["what"]) - 1
+    page.evaluate("step => window.widget.model.set('step', step)", last - 1)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("last => window.widget.state.step === last", arg=last)
+    assert page.locator(".gl-zoom-time .gl-main").inner_text() == "Play", "at once, and not with the next tick"
+
+
 def test_playing_and_the_slider(still):
     page = still
     page.get_by_role("button", name="Play").click()
