@@ -77,6 +77,7 @@ STYLES = {
     "bars title": f"opacity:0.75;{SMALL};margin-top:8px",
     "bars": "border:0;border-collapse:collapse;width:100%;margin:2px 0;font-size:1em;table-layout:auto",
     "bar row": "background:none",
+    "whole": "white-space:nowrap",
     "bar name": f"white-space:nowrap;width:1%;{CELL};text-align:right;padding:1px 8px 1px 0;font-weight:inherit",
     "bar place": f"{CELL};padding:1px 0",
     "bar": "display:flex;height:20px;box-sizing:border-box",

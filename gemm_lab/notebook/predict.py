@@ -159,7 +159,7 @@ class Prediction:
         box.observe(changed, names="value")
         title = widgets.HTML(f"<b>Predict.</b> {escape(self.question)}")
         words = f"{escape(self.unit)} {theme.tag('span', 'muted', f'({self.rule})')}"
-        rule = f'<span style="white-space:nowrap">{words}</span>'
+        rule = theme.tag("span", "whole", words)
         row = [box, note] if self.choices else [box, widgets.HTML(rule), note]
         line = widgets.HBox(row, layout=widgets.Layout(flex_flow="row wrap"))  # a long note goes below the box
         hint = [widgets.HTML(folded("hint", escape(self.hint)))] if self.hint else []
