@@ -61,7 +61,7 @@ def test_the_card_of_the_fragments_does_not_have_the_mma_and_that_of_the_mma_has
 
 def test_a_cell_before_an_exercise_shows_neither_the_answer_nor_its_costs(monkeypatch):
     monkeypatch.setattr(later_exercises, "solved", set())  # other tests of this process may have solved it
-    line = "simt/03_shared_memory_tiles --region load --as tiles -n 256"
+    line = "simt/03_shared_memory_tiles --region load --as tiles -n 256 --no-speed"
     assert later_than_cell(line, "simt/03_shared_memory_tiles") == {"multiply": "02_inner_product"}
     assert later_than_cell("simt/03 --region load --as another", "simt/03_shared_memory_tiles") == {}
     run = run_cell(line, kernel("simt/03").spec.regions["load"].text, {})
