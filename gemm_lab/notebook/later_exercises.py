@@ -58,14 +58,26 @@ def hidden_lines(made: Kernel, later: Mapping[str, str]) -> dict[tuple[str, int]
 
 def listing_without(made: Kernel, later: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
     """The lines of `source.listing`, with one line in place of each region that is left out."""
-    hidden, before = hidden_lines(made, later), None
-    for file, number, line in source.listing(made):
+    for file, number, text in left_out(source.listing(made), hidden_lines(made, later)):
+        if text is not None:
+            yield file, number, text
+
+
+def left_out(
+    listing: Iterable[tuple[str, int, str]], hidden: Mapping[tuple[str, int], str]
+) -> Iterator[tuple[str, int, str | None]]:
+    """The (file, line number, text) of a listing; of lines that are left out, the first names the exercise.
+
+    hidden: as `hidden_lines`. The text of the other lines that are left out is None.
+    """
+    before = None
+    for file, number, text in listing:
         name = hidden.get((file, number))
         if name is None:
-            yield file, number, line
-        elif name != before:
-            indent = line[: len(line) - len(line.lstrip())]
-            yield file, number, f"{indent}// … the exercise {name} asks for these lines"
+            yield file, number, text
+        else:
+            indent = text[: len(text) - len(text.lstrip())]
+            yield file, number, None if name == before else f"{indent}// … the exercise {name} asks for these lines"
         before = name
 
 

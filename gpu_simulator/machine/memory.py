@@ -132,8 +132,8 @@ class SharedMemory(BlockMemory):
     def __init__(self, resident):
         super().__init__(resident, resident.blocks, resident.shared_stride, resident.launch.smem_bytes)
         self.data.fill(0xFF)
-        for part in range(resident.blocks):
-            self.data[part * self.stride :][: resident.program.reserved] = 0
+        parts = self.data[: resident.blocks * self.stride].reshape(resident.blocks, self.stride)
+        parts[:, : resident.program.reserved] = 0
 
     def split(self, site: int, lanes: np.ndarray, at: np.ndarray):
         """(resident blocks, offsets) of the shared addresses that some lanes use."""

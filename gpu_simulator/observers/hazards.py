@@ -24,8 +24,8 @@ def _without_fence(item) -> tuple[bool, bool]:
 @dataclass(frozen=True)
 class Hazard:
     """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence", "missing fill", "divergent
-    barrier", "early arrival", "initialised again", "absent lane" or "repeated
-    issue".
+    barrier", "early arrival", "initialised again", "absent lane" or
+    "repeated issue".
 
     line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block, or BLOCKS; 0 for the other kinds.
     """

@@ -38,10 +38,8 @@ class RaceDetector(Observer):
         self.shared = SharedShadow(
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
         )
-        for cells in self.shared.written[: resident.blocks * resident.shared_stride // WIDEST].reshape(
-            resident.blocks, -1
-        ):
-            cells[: resident.program.reserved // WIDEST] = ALWAYS << LANE_BITS  # the system has written there
+        cells = self.shared.written[: resident.blocks * resident.shared_stride // WIDEST].reshape(resident.blocks, -1)
+        cells[:, : resident.program.reserved // WIDEST] = ALWAYS << LANE_BITS  # the system has written there
         self.copies: list = []
         self.arrivals: dict[Arrival, int] = {}  # arrival at a barrier -> its event
         self.phases = BarrierPhases(self)

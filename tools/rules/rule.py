@@ -20,12 +20,11 @@ from gemm_lab.config import data_dir
 from gpu_runner.faults import KernelFault, KernelHang
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import LabError
-from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware.tensor_map import TensorMap
+from tools.opcodes.recording import ARCH, about, on_gpu
 
 SOURCES = Path(__file__).parent / "sources"
 FILE = "rules.json"
-ARCH = "sm_90a"
 COMMAND = "python -m tools.rules --record results/profiles/h200"
 WORDS = 4096  # 32-bit words of the output
 UNTOUCHED = 0x7777_7777  # what an output word holds that the kernel does not write
@@ -122,13 +121,11 @@ def _read(path: Path) -> Rule:
 
 def record(folder: str | Path) -> Path:
     """Run all rules on the GPU at hand and write FOLDER/rules.json. Raises `LabError` without a GPU."""
-    present = hardware.detect()
-    if present is None:
-        raise LabError(device.why_not() or "There is no GPU here.")
-    about = {"gpu": present.name, "driver": ".".join(map(str, present.driver)), "arch": ARCH}
+    if not device.available():
+        raise LabError(device.why_not())
     answers = {name: {"digest": rule.digest(), "answer": rule.on_gpu(ARCH)} for name, rule in all_rules().items()}
     path = Path(folder) / FILE
-    path.write_text(json.dumps({"about": about, "rules": answers}) + "\n")
+    path.write_text(json.dumps({"about": about(on_gpu), "rules": answers}) + "\n")
     return path
 
 

@@ -138,6 +138,11 @@ def _gives_loaded(item: Instruction, reads: list[int], loaded: set[int], arrays:
     return not loaded.isdisjoint(reads)
 
 
+def _memory_of(item: Instruction) -> Memory | None:
+    """The operand of an instruction that is a place in memory, the first of several; None if there is none."""
+    return next((operand for operand in item.operands if type(operand) is Memory), None)
+
+
 def is_scale(item: Instruction) -> bool:
     """Whether an instruction loads a parameter that is a floating-point number: alpha or beta."""
     return item.family == "ld" and "param" in item.parts and item.parts[-1] in FLOATS
@@ -203,7 +208,7 @@ class _Arrays:
 
     def holds_loaded(self, item: Instruction) -> bool:
         """Whether a load may read a value of A, B or C, or one that was computed from them."""
-        place = next((operand for operand in item.operands if type(operand) is Memory), None)
+        place = _memory_of(item)
         if place is None:
             return True
         if self.file and "shared" in item.parts and item.parts[-1] in ("u32", "b32") and len(item.parts) == 3:
@@ -219,7 +224,7 @@ class _Arrays:
 
     def outlives(self, item: Instruction) -> bool:
         """Whether an instruction stores into a variable of the module."""
-        place = next((operand for operand in item.operands if type(operand) is Memory), None)
+        place = _memory_of(item)
         found = [one for one in self.of_operand(place) if one > 0] if place is not None else ()
         return item.family in ("st", "red", "atom") and any(self.known[one].space == "global" for one in found)
 
@@ -259,7 +264,7 @@ class _Arrays:
         stores = family in ("st", "red", "atom") and any(register in loaded for register in given)
         if not (copies or matrix or stores):
             return False
-        place = next((operand for operand in item.operands if type(operand) is Memory), None)
+        place = _memory_of(item)
         found = self.of_operand(place) if place is not None else frozenset()
         before = len(self.loaded), len(self.spaces)
         self.loaded |= {variable for variable in found if variable > 0}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.lab.actions import source
+from gemm_lab.notebook.later_exercises import left_out
 from gemm_lab.notebook.widgets.zoom_events import Event, Log, recorded
 from gemm_lab.notebook.widgets.zoom_layout import layout_of
 from gemm_lab.notebook.widgets.zoom_matrices import Matrix, matrices_of
@@ -74,16 +75,11 @@ class Scene:
         line of the listing its place among them. Neighbouring lines that are left out have one line in their place.
         """
         lines: list[list] = []
-        places, before, mixed = [], None, bool(self.run.kernel.edits)
-        for file, number, text in self.listing:
-            name = self.hidden.get((file, number))
-            if name is None:
+        places, mixed = [], bool(self.run.kernel.edits)
+        for file, number, text in left_out(self.listing, self.hidden):
+            if text is not None:
                 lines.append([number, text, int(mixed and file == "cell")])
-            elif name != before:
-                indent = text[: len(text) - len(text.lstrip())]
-                lines.append([number, f"{indent}// … the exercise {name} asks for these lines", 0])
             places.append(len(lines) - 1)
-            before = name
         return lines, places
 
     # ---- Where things are ----
