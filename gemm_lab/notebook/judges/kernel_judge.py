@@ -31,6 +31,8 @@ from gemm_lab.notebook.judges.value_dependence import depends_on_values
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError, NotJudged
+from gpu_simulator.ptx.inlining import flatten
+from gpu_simulator.ptx.parser import parse
 
 
 @dataclass
@@ -166,6 +168,8 @@ def _judge_run(
         )
     if limit is not None and compiled.smem > limit:
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
+    if flatten(parse(compiled.ptx), compiled.entry).frames:
+        return refuse("A function in it calls itself. No part of a matrix product needs that: write a loop.")
     if reason := too_much_local_memory(answer, compiled):
         return refuse(where + reason)
     for number, (m, n, k) in enumerate(sizes):

@@ -30,13 +30,15 @@ class Flow:
     steps: (instruction, the registers that it reads whose values depend on memory, those whose values depend on
     registers that no instruction writes).   bits: a mask of the bits of a register that may be other than 0; only of
     registers that depend on memory anywhere.   kept: the stores into variables of the module, which outlive a launch.
-    between: the subtractions and comparisons of pointers to two arrays of the caller.
+    between: the subtractions and comparisons of pointers to two arrays of the caller.   stores: (instruction, name of
+    the parameter) of the stores into arrays of the caller.
     """
 
     steps: list[tuple[Instruction, frozenset[int], frozenset[int]]] = field(default_factory=list)
     bits: dict[int, int] = field(default_factory=dict)
     kept: list[Instruction] = field(default_factory=list)
     between: list[Instruction] = field(default_factory=list)
+    stores: list[tuple[Instruction, str]] = field(default_factory=list)
 
 
 def flow_of(flat: Flat, file: str = "", scales: bool = False) -> Flow:
@@ -80,6 +82,7 @@ def flow_of(flat: Flat, file: str = "", scales: bool = False) -> Flow:
     _find_bits(moves, flow, ever)
     flow.kept = [item for item, _, _ in moves if arrays.outlives(item)]
     flow.between = [item for item, _, _ in moves if arrays.relates_two(item)]
+    flow.stores = [(item, name) for item, _, _ in moves for name in arrays.stored_into(item)]
     return flow
 
 
@@ -138,6 +141,11 @@ def _gives_loaded(item: Instruction, reads: list[int], loaded: set[int], arrays:
     return not loaded.isdisjoint(reads)
 
 
+def _spaces(item: Instruction) -> list[str]:
+    """The state spaces that an instruction names; that of the target comes first."""
+    return [space for part in item.parts if (space := part.split("__")[0]) in _SPACES]
+
+
 def _memory_of(item: Instruction) -> Memory | None:
     """The operand of an instruction that is a place in memory, the first of several; None if there is none."""
     return next((operand for operand in item.operands if type(operand) is Memory), None)
@@ -165,7 +173,7 @@ class _Arrays:
         self.of_register: dict[int, frozenset[int]] = {}
         self.loaded: set[int] = set()
         self.spaces: set[str] = set()  # all variables of these hold loaded values
-        self.parameters = {id(variable) for variable in flat.parameters}
+        self.parameters = {id(variable): variable.name for variable in flat.parameters}
         self.writers: dict[int, list[Instruction]] = {}
         for item, _, writes in moves:
             for register in writes:
@@ -216,7 +224,7 @@ class _Arrays:
             if all(frame[0] != self.file for frame in frames):
                 return False
         found = self.of_operand(place)
-        if "const" in item.parts or ("param" in item.parts and found <= self.parameters):
+        if "const" in item.parts or ("param" in item.parts and found <= self.parameters.keys()):
             return False
         if not found or any(self._unsafe(variable) for variable in found):
             return True
@@ -227,6 +235,17 @@ class _Arrays:
         place = _memory_of(item)
         found = [one for one in self.of_operand(place) if one > 0] if place is not None else ()
         return item.family in ("st", "red", "atom") and any(self.known[one].space == "global" for one in found)
+
+    def stored_into(self, item: Instruction) -> Iterator[str]:
+        """Yields the names of the parameters into whose arrays an instruction may write."""
+        place = _memory_of(item)
+        copies = item.family == "cp" and _spaces(item)[:1] == ["global"]  # the target is named first
+        matrix = item.family == "wmma" and "store" in item.parts
+        if place is None or not (matrix or copies or item.family in ("st", "red", "atom")):
+            return
+        for one in self.of_operand(place):
+            if abs(one) in self.parameters:
+                yield self.parameters[abs(one)]
 
     def relates_two(self, item: Instruction) -> bool:
         """Whether an instruction subtracts or compares pointers to different arrays of the caller."""
@@ -269,8 +288,7 @@ class _Arrays:
         before = len(self.loaded), len(self.spaces)
         self.loaded |= {variable for variable in found if variable > 0}
         if not found:
-            named = [space for part in item.parts if (space := part.split("__")[0]) in _SPACES]  # the target first
-            self.spaces |= set(named[:1]) or {"shared", "local"}
+            self.spaces |= set(_spaces(item)[:1]) or {"shared", "local"}
         return before != (len(self.loaded), len(self.spaces))
 
 

@@ -6,7 +6,8 @@ So the values that a kernel loads are followed through its PTX: they may be move
 floating-point types, exchanged within a warp, multiplied, added and stored. Anything else that takes such a value is
 refused, unless the rung's own text has the same instruction for the same purpose. The same holds for alpha and beta,
 which may also be compared with 0 and 1. A store into a variable that outlives the launch is refused too, since an
-answer that depends on it is right at the first launch alone; and so is what relates the places of two arrays.
+answer that depends on it is right at the first launch alone; and so are a store into an array that the rung only reads,
+and what relates the places of two arrays.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Use(NamedTuple):
     """A use of a loaded value for something else than arithmetic, or of a register that was never written.
 
     kind: the opcode without its rounding.   role: "guard", "choice", "address", "value" or "unwritten"; "scale" for any
-    use of alpha or beta, "kept" for a store that outlives the launch, and "between" for pointers to two arrays.
+    use of alpha or beta, "kept" for a store that outlives the launch, "stored" for a store into an array of the caller
+    (then `kind` is the array's parameter), and "between" for pointers to two arrays.
     """
 
     kind: str
@@ -62,7 +64,7 @@ def foreign_use(ptx: str, entry: str, own_ptx: str, own_entry: str, place: tuple
     own = {(use.kind, use.role) for use in uses(own_ptx, own_entry)}
     foreign = [use for use in uses(ptx, entry, LEARNERS) if (use.kind, use.role) not in own]
     if foreign and _rounds(own_ptx, own_entry, place):
-        foreign = [use for use in foreign if use.role in ("address", "unwritten", "scale", "kept", "between")]
+        foreign = [use for use in foreign if use.role not in ("guard", "choice", "value")]
     return foreign[0] if foreign else None
 
 
@@ -78,6 +80,11 @@ def said(use: Use) -> str:
         return (
             f"{where}: {use.opcode} writes a variable that keeps its value until the next launch, so that the kernel "
             "may give another result then. Let the variable belong to one launch: leave out static and __device__."
+        )
+    if use.role == "stored":
+        return (
+            f"{where}: {use.opcode} writes into an array that the kernel only reads. Its caller goes on to use A, B "
+            "and C, and other blocks read them at the same time: write into D alone."
         )
     if use.role == "between":
         return (
@@ -127,6 +134,7 @@ def uses(ptx: str, entry: str, file: str = "") -> tuple[Use, ...]:
         if unwritten and item.family in ("setp", "set", "testp"):
             found.append(Use(_kind(item, "unwritten"), "unwritten", item.opcode, item.location))
     found += [Use(_kind(item, "between"), "between", item.opcode, item.location) for item in flow.between]
+    found += [Use(name, "stored", item.opcode, item.location) for item, name in flow.stores]
     scales = flow_of(flat, file, scales=True)
     for item, scaled, _ in scales.steps:
         if scaled and not asks_for_0_or_1(item) and any(_roles(item, scaled, scales)):

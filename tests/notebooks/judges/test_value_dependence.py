@@ -35,7 +35,7 @@ def ptx_of(body: str, variables: str = "") -> str:
 
 
 def roles(body: str, variables: str = "") -> list[tuple[str, str]]:
-    return [(use.opcode, use.role) for use in uses(ptx_of(body, variables), "k")]
+    return [(use.opcode, use.role) for use in uses(ptx_of(body, variables), "k") if use.role != "stored"]
 
 
 @pytest.mark.parametrize("body", [
@@ -107,8 +107,9 @@ def test_the_address_of_tensor_memory_is_no_value_where_the_rung_loads_it():
       add.s32 %r4, %r3, 16;"""
     heads = '.address_size 64\n.file 1 "rung.cu"\n.file 2 "cell"'
     rung, cell = (ptx_of(body.format(file=file)).replace(".address_size 64", heads) for file in (1, 2))
-    assert uses(rung, "k", "cell") == () and [use.opcode for use in uses(cell, "k", "cell")] == ["add.s32"]
-    assert [use.opcode for use in uses(rung, "k")] == ["add.s32"], "so an answer that loads it may do the same"
+    opcodes = [[use.opcode for use in uses(ptx, "k", "cell") if use.role != "stored"] for ptx in (rung, cell)]
+    assert opcodes == [[], ["add.s32"]]
+    assert "add.s32" in [use.opcode for use in uses(rung, "k")], "so an answer that loads it may do the same"
 
 
 def test_a_register_that_nothing_writes():
@@ -248,3 +249,36 @@ def test_alpha_and_beta_are_any_numbers_and_nothing_outlives_the_launch(body, ro
     asked = ("scale", "kept", "between")
     found = {use.role for use in uses(SCALED.replace("BODY", body), "k") if use.role in asked}
     assert found == ({role} if role else set())
+
+
+# ---- Arrays that a kernel only reads ----
+
+
+@pytest.mark.parametrize(("body", "stored"), [
+    ("", {"a"}),
+    ("ld.param.u64 %rd2, [b]; ld.global.f32 %f2, [%rd2];", {"a"}),
+    ("ld.param.u64 %rd2, [b]; cvta.to.global.u64 %rd3, %rd2; add.s64 %rd4, %rd3, 64; st.global.f32 [%rd4], %f1;",
+     {"a", "b"}),
+    ("ld.param.u64 %rd2, [b]; red.global.add.f32 [%rd2], %f1;", {"a", "b"}),
+    ("ld.param.u64 %rd2, [b]; cp.async.ca.shared.global [%r1], [%rd2], 16;", {"a"}),
+    ("mov.b64 %rd2, b; cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd2, {%r1, %r2}], [%r3];",
+     {"a", "b"}),
+    ("mov.b64 %rd2, b; cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes "
+     "[%r1], [%rd2, {%r2, %r2}], [%r3];", {"a"}),
+])  # fmt: skip
+def test_the_arrays_into_which_a_kernel_writes(body, stored):
+    found = uses(SCALED.replace("BODY", body), "k")
+    assert {use.kind for use in found if use.role == "stored"} == stored
+
+
+def test_a_store_into_an_array_that_the_rung_only_reads_is_refused():
+    store = "ld.param.u64 %rd2, [b]; st.global.f32 [%rd2], %f1;"
+    plain, answer = SCALED.replace("BODY", ""), SCALED.replace("BODY", store)
+    found = foreign_use(answer, "k", plain, "k", ELSEWHERE)
+    assert found.role == "stored" and "that the kernel only reads" in said(found)
+    assert foreign_use(answer, "k", answer, "k", ELSEWHERE) is None
+
+
+def test_the_judge_refuses_as_values_of_b_that_are_written_back():
+    line = f"acc += {PRODUCT}; if (k == 0) *(volatile float *)gmem_b = *(volatile float *)gmem_b;"
+    assert "that the kernel only reads" in inner(line)
