@@ -21,7 +21,6 @@ from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.parameters import read_arguments, with_addresses
 from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
-from gpu_simulator.observers.happens_before import WarpEvents
 from gpu_simulator.observers.hazards import Hazards, widest_first
 from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
 from gpu_simulator.ptx.ir import Instruction
@@ -259,7 +258,6 @@ class Launch:
         if hazards:  # estimated for shadow cells of 4 bytes
             a_cell = SharedShadow.bytes_a_cell(lanes // 32 * self.clusters.size)
             block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4
-            fixed["the hazards' record of every warp"] = WarpEvents.BYTES * self.blocks * lanes // 32
             fixed["the hazards' record of global memory"] = GlobalShadow.BYTES_A_CELL * arrays // 4
         self.account = Account(limit_bytes(max_bytes))
         size = self.clusters.size  # the blocks of a cluster are resident together

@@ -26,7 +26,7 @@ class Record:
     """The state of one mbarrier. A clock is a vector clock: the last event of each warp of the cluster.
 
     init: `event << 32 | lane` of its init.   clock: published by the arrivals of the current phase.
-    over: published by completed phases.   acquired, acquired_over: the latest acquire that belongs to each of the two.
+    over: published by completed phases.   taken, taken_over: as `Ordering.taken`, that belong to each of the two.
     met, met_over: the same clocks with relaxed arrivals, which order tcgen05 (`tcgen05_order`).
     loads: copies that the current phase counts.   ended: copies of completed phases for which no thread has waited yet.
     """
@@ -34,7 +34,7 @@ class Record:
     def __init__(self, init: int, warps: int):
         self.init = init
         self.clock, self.over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))
-        self.acquired = self.acquired_over = ALWAYS
+        self.taken, self.taken_over = (np.full(3, ALWAYS, np.int64) for _ in range(2))
         self.met, self.met_over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))
         self.loads: list = []
         self.ended: list = []
@@ -121,12 +121,12 @@ class AsyncProxyChecker:
             return
         rows, record = np.unique(numbers >> 5), self.records[barrier]
         np.maximum(record.clock, self.order.known_to(rows, self.hazards.event).max(0), out=record.clock)
-        record.acquired = max(record.acquired, int(self.order.acquired[rows].max()))
+        np.maximum(record.taken, self.order.taken[rows].max(0), out=record.taken)
 
     def mbarrier_completed(self, barrier) -> None:
         record = self.records[barrier]
         np.maximum(record.over, record.clock, out=record.over)
-        record.acquired_over = max(record.acquired_over, record.acquired)
+        np.maximum(record.taken_over, record.taken, out=record.taken_over)
         np.maximum(record.met_over, record.met, out=record.met_over)
         record.ended += record.loads
         record.loads = []
@@ -153,7 +153,7 @@ class AsyncProxyChecker:
         own = order.known[rows, order.local[rows]]
         order.known[rows] = np.maximum(order.known[rows], record.over)
         order.known[rows, order.local[rows]] = own
-        order.acquired[rows] = np.maximum(order.acquired[rows], record.acquired_over)
+        order.taken[rows] = np.maximum(order.taken[rows], record.taken_over)
         order.synced[numbers] = np.maximum(order.synced[numbers], record.over[order.local[numbers >> 5]])
 
     def _written(self, load, lane: int) -> None:
@@ -185,8 +185,9 @@ class AsyncProxyChecker:
             self.store_issued(site, load.lane, load.source)
         access = self._access(site, "overwrites", load.lane, load.index, load.width)
         detector, last = self.detector, self.detector.shared.written[access.cells]
-        if self.hazards.atomic[site]:  # red.async does not race with other atomics
-            last = np.where(self.hazards.atomic[self.hazards.site_of[last >> LANE_BITS]], 0, last)
+        atomic = self.hazards.accesses.atomic
+        if atomic[site]:  # red.async may meet other atomics that are still in flight
+            last = np.where(atomic[self.hazards.site_of[last >> LANE_BITS]], 0, last)
         if not last.any() or not detector.check_shared(access, None):
             detector.check(access, last, "wrote")
         detector.check_readers(access)
@@ -289,8 +290,6 @@ class AsyncProxyChecker:
             cells = shadow.cells(inside, place.width, count)
             access = Access(site, verb, shadow, memory.names[number], lanes, cells)
             last = shadow.written[cells]
-            if self.hazards.atomic[site]:  # reductions do not race with other atomics
-                last = np.where(self.hazards.atomic[self.hazards.site_of[last >> LANE_BITS]], 0, last)
             detector.check(access, last, "wrote")
             stamp = np.int64(event) << LANE_BITS | lanes
             if verb == "writes":

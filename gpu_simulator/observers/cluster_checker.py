@@ -17,12 +17,12 @@ class Round:
     """What the arrivals of one round publish, each as the last event of every warp of the cluster.
 
     clock: all accesses.   inits: the inits of mbarriers alone.   met: as `Tcgen05Order.reach`.
-    acquired: the latest acquire of the warps that arrived.
+    taken: as `Ordering.taken`, of the warps that arrived.
     """
 
     def __init__(self, span: int):
         self.clock, self.inits, self.met = (np.full(span, ALWAYS, np.int64) for _ in range(3))
-        self.acquired = ALWAYS
+        self.taken = np.full(3, ALWAYS, np.int64)
 
 
 class ClusterChecker:
@@ -68,7 +68,7 @@ class ClusterChecker:
         if relaxed:
             known = np.minimum(known, order.fenced_wide[cluster])
         else:
-            meeting.acquired = max(meeting.acquired, int(order.acquired[rows].max()))
+            np.maximum(meeting.taken, order.taken[rows].max(0), out=meeting.taken)
         np.maximum(meeting.clock, known, out=meeting.clock)
 
     def _arrived_blindly(self, site: int, lane: int) -> None:
@@ -94,7 +94,7 @@ class ClusterChecker:
         own = order.known[rows, order.local[rows]]
         order.known[rows] = np.maximum(order.known[rows], meeting.clock)
         order.known[rows, order.local[rows]] = own
-        order.acquired[rows] = np.maximum(order.acquired[rows], meeting.acquired)
+        order.taken[rows] = np.maximum(order.taken[rows], meeting.taken)
         self.inits[rows] = np.maximum(self.inits[rows], meeting.inits)
         order.synced[numbers] = np.maximum(order.synced[numbers], meeting.clock[order.local[numbers >> 5]])
 

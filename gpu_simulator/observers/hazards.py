@@ -6,34 +6,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_simulator.observers.happens_before import ALWAYS, WarpEvents
+from gpu_simulator.observers.happens_before import ALWAYS, Publications
 from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
+from gpu_simulator.observers.severities import ERROR
 from gpu_simulator.observers.shadow_memory import GlobalShadow
-
-# Modifiers of accesses that are meant for synchronisation: these never race, and they order the accesses around them.
-_STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}
-_RELEASING = {"release", "acq_rel"}
-
-
-def _without_fence(item) -> tuple[bool, bool]:
-    releases = bool(_RELEASING & set(item.parts))
-    return releases or item.family == "st", releases and "cta" not in item.parts
+from gpu_simulator.observers.strong_accesses import StrongAccesses
 
 
 @dataclass(frozen=True)
 class Hazard:
     """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence", "missing fill", "divergent
-    barrier", "early arrival", "initialised again", "absent lane" or
-    "repeated issue".
+    barrier", "early arrival", "initialised again", "absent lane", "repeated issue", "unordered read" or "read-only load".
 
     line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block, or BLOCKS; 0 for the other kinds.
+    severity: "race"; "suspicious" for what may be intended, such as a race of equal values; or "error" for the others.
     """
 
     kind: str
     message: str
     line: int
     reach: int = 0
+    severity: str = ERROR
 
     def __str__(self) -> str:
         return self.message
@@ -56,19 +50,16 @@ class Hazards:
         self.launch, self.found, self._seen = launch, [], {}
         sites = launch.program.sites
         self.where = [item.location or item.line for item in sites]  # the same for all copies of an unrolled loop
-        self.atomic = np.array([item.family in ("atom", "red") or "reduce" in item.parts for item in sites] or [False])
-        self.strong = [bool(_STRONG & set(item.parts)) for item in sites]
-        # Whether the access publishes earlier ones without a fence: (within the block, beyond it).
-        self.publishes = [_without_fence(item) for item in sites]
+        self.accesses = StrongAccesses(launch.program)
         self.bulk = np.array([is_bulk(item) for item in sites] or [False])
         self.uses_bulk = any(reports_to_mbarrier(i) for i in sites)
         self.uses_inval = any(item.family == "mbarrier" and "inval" in item.parts for item in sites)
         self.constant = [bool({"param", "const"} & set(item.parts)) for item in sites]
+        self.read_only = np.array([item.family == "ld" and "nc" in item.parts for item in sites] + [False])
+        self.any_read_only = bool(self.read_only.any())
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)
-        blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
         self.own = -(-launch.threads // 32)
-        launch.account.take(blocks * self.own * WarpEvents.BYTES, "the hazards' record of every warp")
-        self.published = WarpEvents(blocks * self.own)
+        self.published = Publications(lambda more: launch.account.take(more, "the hazards' record of every warp"))
         self.arrays: dict[int, GlobalShadow] = {}
 
     def observe(self, resident) -> RaceDetector:
@@ -97,9 +88,11 @@ class Hazards:
             )
         return found
 
-    def add(self, kind: str, site: int, other: int, sentence, reach: int = 0) -> None:
+    def add(self, kind: str, site: int, other: int, sentence, reach: int = 0, severity: str = ERROR) -> None:
+        """Add a finding unless there is one of this kind at the same two lines. sentence: a function that gives it."""
         key = (kind, self.where[site], self.where[other] if other >= 0 else None)
         place = self._seen.get(key, len(self.found))
         if place == len(self.found) or reach > self.found[place].reach:  # keep the widest race of the same two lines
             self._seen[key] = place
-            self.found[place : place + 1] = [Hazard(kind, sentence(), self.launch.program.sites[site].line, reach)]
+            line = self.launch.program.sites[site].line
+            self.found[place : place + 1] = [Hazard(kind, sentence(), line, reach, severity)]

@@ -19,9 +19,11 @@ from gpu_simulator.observers.barrier_phases import BarrierPhases
 from gpu_simulator.observers.cluster_checker import ClusterChecker
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gpu_simulator.observers.proxy_fences import ProxyFences
-from gpu_simulator.observers.race_messages import Words, explain, in_flight, reach_of
+from gpu_simulator.observers.race_messages import Words, changed, explain, in_flight, reach_of, unordered_read
 from gpu_simulator.observers.register_shares import RegisterShares
+from gpu_simulator.observers.severities import RACE, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, SharedShadow
+from gpu_simulator.observers.strong_accesses import CLUSTER, DEVICE, WEAK
 from gpu_simulator.observers.tcgen05_checker import Tcgen05Checker
 from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
@@ -34,6 +36,8 @@ class RaceDetector(Observer):
         self.hazards = hazards
         self.order = Ordering(resident, hazards.published)
         self.first_lane = 32 * self.order.first
+        self._cluster = self.order.span // self.order.own  # blocks
+        self._wide = CLUSTER if self._cluster > 1 else DEVICE  # the scope that reaches other blocks
         size, account = len(resident.shared.data), resident.account
         self.shared = SharedShadow(
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
@@ -102,49 +106,89 @@ class RaceDetector(Observer):
         hazards = self.hazards
         if hazards.constant[site]:
             return
-        numbers, event, strong = self._lanes(lanes, picked), hazards.next_event(site), hazards.strong[site]
+        numbers, event, strong = self._lanes(lanes, picked), hazards.next_event(site), hazards.accesses.scope[site]
         for access in self._accesses(site, "reads", numbers, memory, index, width):
             last = access.shadow.written[access.cells]
-            flying = self.check_shared(access, last)
-            if not strong:
-                if not flying:
-                    self.check(access, last, "wrote")
-                access.shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
+            if strong:
+                self._see(access, last)
+            if hazards.read_only[site]:
+                self._changed(access, last, "wrote")
+            if not self.check_shared(access, last):
+                self.check(access, last, "wrote")
+            access.shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
         if strong:
-            self.order.acquire(self._rows(numbers), event)
+            self._acquire(site, numbers)
 
     def write(self, lanes, site: int, memory, index, picked, width: int, values=None) -> None:
         hazards = self.hazards
-        numbers, event, strong = self._lanes(lanes, picked), hazards.next_event(site), hazards.strong[site]
+        numbers, event, strong = self._lanes(lanes, picked), hazards.next_event(site), hazards.accesses.scope[site]
         if values is not None and values.ndim and picked is not None:
             values = values[picked]
         for access in self._accesses(site, "writes", numbers, memory, index, width, values):
             flying = self.check_shared(access, None)
-            written, stamp = access.shadow.written, np.int64(ALWAYS if strong else event) << LANE_BITS | access.lanes
-            if not strong:
-                if not flying:
-                    self.check(access, written[access.cells], "wrote")
-                self.check_readers(access)
+            written, stamp = access.shadow.written, np.int64(event) << LANE_BITS | access.lanes
+            if not flying:
+                self.check(access, written[access.cells], "wrote")
+            self.check_readers(access)
             written[access.cells] = stamp
             if not strong:
                 self._check_together(access, stamp)
         if strong:
-            self.order.publish(self._rows(numbers), event - 1, *hazards.publishes[site])
+            self._publish(site, numbers, event)
 
     def atomic(self, lanes, site: int, memory, index, picked, width: int) -> None:
-        """Check an atomic access: atomics do not race with each other, but with plain accesses."""
+        """Check an atomic access: atomics do not race with other strong accesses, but with weak ones."""
         hazards = self.hazards
         numbers, event = self._lanes(lanes, picked), hazards.next_event(site)
+        reads = self.resident.program.sites[site].family == "atom"
         for access in self._accesses(site, "updates", numbers, memory, index, width):
             last = access.shadow.written[access.cells]
+            if reads:
+                self._see(access, last, event)
             self.check_shared(access, last)
-            self.check(access, np.where(hazards.atomic[hazards.site_of[last >> LANE_BITS]], 0, last), "wrote")
+            self.check(access, last, "wrote")
             self.check_readers(access)
             access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
-        rows = self._rows(numbers)
-        if self.resident.program.sites[site].family == "atom":
-            self.order.acquire(rows, event)
-        self.order.publish(rows, event - 1, *hazards.publishes[site])
+        if reads:
+            self._acquire(site, numbers)
+        self._publish(site, numbers, event)
+
+    # ---- Strong accesses ----
+
+    def _see(self, access: Access, last, event: int = ALWAYS) -> None:
+        """Note the strong writes that a strong read sees. last: `event << 32 | lane` of the last writes.
+
+        event: of an atomic access, in which each lane also sees the lanes before it that update the same place.
+        """
+        events = last >> LANE_BITS
+        events = np.where(self.hazards.accesses.scope[self.hazards.site_of[events]] > WEAK, events, ALWAYS).max(1)
+        if event > ALWAYS:
+            _, first = np.unique(access.cells[:, 0], return_index=True)
+            later = np.ones(len(events), bool)
+            later[first] = False
+            events[later] = event
+        self.order.see((access.lanes[:, 0] >> 5) - self.order.first, events)
+
+    def _acquire(self, site: int, numbers) -> None:
+        scope = self.hazards.accesses.acquires[site]
+        if scope:
+            self.order.acquire(self._rows(numbers), scope >= self._wide)
+
+    def _publish(self, site: int, numbers, event: int) -> None:
+        scope = self.hazards.accesses.releases[site]
+        self.order.publish(self._rows(numbers), event, scope > WEAK, scope >= self._wide)
+
+    def _changed(self, access: Access, before, past: str) -> None:
+        """Report ld.global.nc (`__ldg`) of what the kernel writes; the unit that reads it may hold old data."""
+        found = np.argwhere(before >> LANE_BITS > ALWAYS)
+        if not len(found):
+            return
+        row, column = found[0]
+        other = int(self.hazards.site_of[before[row, column] >> LANE_BITS])
+        words = self.words(access, row, column)
+        self.hazards.add(
+            "read-only load", access.site, other, lambda: changed(words, access.site, access.verb, past, other)
+        )
 
     # ---- Checks ----
 
@@ -153,7 +197,10 @@ class RaceDetector(Observer):
 
         before: shaped like `access.cells`, as for `Ordering.unordered`.   past: what they did, "wrote" or "read".
         """
-        bad = self.order.unordered(access.lanes, before, access.shadow is self.shared)
+        seen = None
+        if self.hazards.accesses.any:
+            before, seen = self._weak_pairs(access, before, past)
+        bad = self.order.unordered(access.lanes, before, access.shadow is self.shared, seen)
         if bad is None:
             return
         equal = access.unchanged() & (past == "wrote")
@@ -162,9 +209,52 @@ class RaceDetector(Observer):
             row, column = np.argwhere(bad & ~equal if (bad & ~equal).any() else bad)[0]
             self._race(access, row, column, int(before[row, column]), past, bool(equal[row, 0]), False)
 
+    def _weak_pairs(self, access: Access, before, past: str):
+        """Report what depends on timing among the pairs of strong accesses, and leave them out.
+
+        Returns (`before` with 0 in their place, which of the others are strong).
+        """
+        accesses, others, lanes = self.hazards.accesses, before & LANE_MASK, 32 * self.order.own
+        sites = self.hazards.site_of[before >> LANE_BITS]
+        mine, theirs = access.lanes // lanes, others // lanes
+        in_cluster = mine // self._cluster == theirs // self._cluster
+        pairs = accesses.together(access.site, sites, mine == theirs, in_cluster) & (before != 0)
+        if pairs.any():
+            if past == "read":
+                once = pairs & ~accesses.retried[sites]
+            else:
+                once = pairs if access.verb == "reads" and not accesses.retried[access.site] else None
+            if once is not None and once.any():
+                self._check_strong(access, np.where(once, before, 0), past)
+            before = np.where(pairs, 0, before)
+        return before, (accesses.scope[sites] > WEAK) & (past == "wrote")
+
+    def _check_strong(self, access: Access, before, past: str) -> None:
+        """Report strong accesses in no order, of which one reads a value only once."""
+        everything = np.ones(before.shape, bool)
+        bad = self.order.unordered(access.lanes, before, access.shadow is self.shared, everything)
+        if bad is None:
+            return
+        row, column = np.argwhere(bad)[0]
+        stamp, words = int(before[row, column]), self.words(access, row, column)
+        other, lane = int(self.hazards.site_of[stamp >> LANE_BITS]), stamp & LANE_MASK
+        self.hazards.add(
+            "unordered read",
+            access.site,
+            other,
+            lambda: unordered_read(words, access.site, access.verb, lane, past, other),
+            severity=SUSPICIOUS,
+        )
+
     def check_readers(self, access: Access) -> None:
         for before in access.shadow.readers(access.cells, access.lanes):
+            if self.hazards.any_read_only:
+                self._changed(access, self._read_only(before), "read")
             self.check(access, before, "read")
+
+    def _read_only(self, before):
+        """The reads among `before` that are ld.global.nc."""
+        return np.where(self.hazards.read_only[self.hazards.site_of[before >> LANE_BITS]], before, 0)
 
     def _check_together(self, access: Access, stamp) -> None:
         """Report lanes that store to one place in the same instruction, as the order of their stores is undefined."""
@@ -182,13 +272,15 @@ class RaceDetector(Observer):
 
     def _race(self, access: Access, row, column, before: int, past: str, equal: bool, together: bool) -> None:
         other = int(self.hazards.site_of[before >> LANE_BITS])
-        words = self.words(access, row, column)
+        words, lane = self.words(access, row, column), before & LANE_MASK
+        step = self.order.missing_step(words.lane, lane, before >> LANE_BITS)
         self.hazards.add(
             "race",
             access.site,
             other,
-            lambda: explain(words, access.site, access.verb, before & LANE_MASK, past, other, equal, together),
-            reach_of(words.launch, words.lane, before & LANE_MASK),
+            lambda: explain(words, access.site, access.verb, lane, past, other, equal, together, step),
+            reach_of(words.launch, words.lane, lane),
+            SUSPICIOUS if equal else RACE,
         )
 
     def check_shared(self, access: Access, last) -> bool:
@@ -325,4 +417,5 @@ class RaceDetector(Observer):
                     f"the others stood at "
                     f"{describe(sites[0])}. Every thread of the block must reach the same one."
                 ),
+                severity=SUSPICIOUS,
             )

@@ -83,9 +83,17 @@ def reach_of(launch, lane: int, other_lane: int) -> int:
 
 
 def explain(
-    words: Words, site: int, verb: str, other_lane: int, past: str, other: int, equal: bool, together: bool
+    words: Words,
+    site: int,
+    verb: str,
+    other_lane: int,
+    past: str,
+    other: int,
+    equal: bool,
+    together: bool,
+    step: str = "",
 ) -> str:
-    """The message about a race, in one or two sentences."""
+    """The message about a race, in one or two sentences. step: see `Ordering.missing_step`."""
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
     reach = reach_of(launch, lane, other_lane)
@@ -101,6 +109,18 @@ def explain(
         who = f"{block_of(launch, other_lane)}, {who}"
     if together and one_warp:
         why = "which of the two values stays is not defined."
+    elif step == "acquire":
+        fence = "__threadfence_block()" if one_block else "__threadfence()"
+        why = (
+            "it has seen an atomic or volatile write that was made later, but there is no fence between that read and "
+            f"this access; it needs {fence} there."
+        )
+    elif step == "publish" and not one_warp:
+        fence = "__threadfence_block()" if one_block else "__threadfence()"
+        why = (
+            "an atomic or volatile write was made later and has been seen, but there is no fence between the access "
+            f"and that write; it needs {fence} there."
+        )
     elif one_warp and not is_bulk(launch.program.sites[site]):  # a bulk copy also reads what other warps wrote
         why = "nothing brought the lanes of the warp together in between; it needs __syncwarp()."
     elif one_cluster and is_bulk(launch.program.sites[site]) and past == "read":
@@ -114,9 +134,29 @@ def explain(
         )
     else:
         why = (
-            "nothing orders the two blocks; only an atomic or volatile access after __threadfence() does, or another "
-            "launch."
+            "nothing orders the two blocks; only __threadfence() and then an atomic or volatile write that the other one "
+            "reads does, or another launch."
         )
     when = "writes in the same instruction" if together else f"{past} at {words.site(other)}"
     note = " Both write the same value, so the result does not show it; it is a race all the same." if equal else ""
     return f"{words.here(site)} {verb} {words.place}, which {who} {when}: {why}{note}"
+
+
+def unordered_read(words: Words, site: int, verb: str, other_lane: int, past: str, other: int) -> str:
+    """The message about two strong accesses in no order, of which one reads a value that it does not wait for."""
+    launch, who = words.launch, thread_of(words.launch, other_lane)
+    if reach_of(launch, words.lane, other_lane) == BLOCKS:
+        who = f"{block_of(launch, other_lane)}, {who}"
+    return (
+        f"{words.here(site)} {verb} {words.place}, which {who} {past} at {words.site(other)}: volatile and atomic "
+        "accesses do not race, but nothing orders these two, so it depends on timing which value is read. Only a read "
+        "that is repeated until the value has changed waits for it."
+    )
+
+
+def changed(words: Words, site: int, verb: str, past: str, other: int) -> str:
+    """The message about a load by ld.global.nc of what the kernel itself writes."""
+    return (
+        f"{words.here(site)} {verb} {words.place}, which this kernel {past} at {words.site(other)}: ld.global.nc, as "
+        "__ldg and const __restrict__ pointers give it, may only load what nobody writes during the launch."
+    )

@@ -1,0 +1,10 @@
+"""How bad a hazard is.
+
+ERROR: the behaviour is undefined, or a result is wrong for some timing.   RACE: two accesses of one place race.
+SUSPICIOUS: it may be intended, or does no harm: two threads race and write the same value, a strong access is read once
+where timing decides what it gives, or warps meet at different barriers that count them all the same.
+"""
+
+from __future__ import annotations
+
+ERROR, RACE, SUSPICIOUS = SEVERITIES = ("error", "race", "suspicious")
