@@ -9,8 +9,9 @@ memory. Otherwise threads are ordered by strong accesses, which are atomic, vola
 - the reader sees it: a strong read of the place after that write;
 - the reader acquires: a fence after that read, or an acquire.
 
-A thread that acquires after it has seen a write at event t counts as ordered after all that any thread had published up
-to t. That is more than the model grants if the places differ, so the detector may miss a race; it reports no false ones.
+A thread that acquires after it has seen a write at event t counts as ordered after all that any thread had published
+by then. That is more than the model grants if the places differ, so the detector may miss a race; it reports no false
+ones.
 """
 
 from __future__ import annotations
@@ -147,8 +148,8 @@ class Ordering:
     def missing_step(self, lane: int, other: int, event: int) -> str:
         """What a lane lacks to be ordered after an event of another lane by strong accesses.
 
-        "acquire": it has seen a later publication.   "publish": the other's warp made a strong write later, and the lane
-        has seen one, but there is no fence before it.   "": it has seen neither.
+        "acquire": it has seen a later publication.   "publish": the other's warp made a strong write later, and the
+        lane has seen one, but there is no fence before it.   "": it has seen neither.
         """
         row, source = np.array([(lane >> 5) - self.first]), np.array([other >> 5])
         if self._told(row, source, np.array([event]), np.array([True]))[0]:

@@ -134,8 +134,8 @@ def explain(
         )
     else:
         why = (
-            "nothing orders the two blocks; only __threadfence() and then an atomic or volatile write that the other one "
-            "reads does, or another launch."
+            "nothing orders the two blocks; only __threadfence() and then an atomic or volatile write that the other "
+            "one reads does, or another launch."
         )
     when = "writes in the same instruction" if together else f"{past} at {words.site(other)}"
     note = " Both write the same value, so the result does not show it; it is a race all the same." if equal else ""
