@@ -16,6 +16,7 @@ from gpu_simulator.launch_checks import check, check_shared_base
 from gpu_simulator.machine.address_space import BELOW_LINE, align_up
 from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
+from gpu_simulator.machine.heap import HEAP_BYTES
 from gpu_simulator.machine.memory import GlobalMemory
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.parameters import read_arguments, with_addresses
@@ -62,6 +63,7 @@ def launch(
     tensor_memory_base: int = 0,
     shared_memory_base: int = 0,
     reversed_arrays: bool = False,
+    heap_bytes: int = HEAP_BYTES,
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -89,6 +91,7 @@ def launch(
     GPUs from sm_80 on it is 1,024, because the system reserves the bytes below. With another base than 0 the
     `__shared__` arrays also lie in the opposite order, which no compiler promises either.
     reversed_arrays: place the arrays of `args` in memory from the last one to the first.
+    heap_bytes: size of the heap of malloc in device code; by default 8 MiB, as CUDA has it.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
@@ -118,6 +121,7 @@ def launch(
             crossing=crossing,
             tensor_memory_base=tensor_memory_base,
             reversed_arrays=bool(reversed_arrays),
+            heap_bytes=int(heap_bytes),
         )
         return run.execute()
     except MemoryError:
@@ -203,6 +207,7 @@ class Launch:
         crossing: int | None = None,
         tensor_memory_base: int = 0,
         reversed_arrays: bool = False,
+        heap_bytes: int = HEAP_BYTES,
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem, self.tensor_memory_base = timing, dynamic, tensor_memory_base
@@ -213,9 +218,12 @@ class Launch:
         check(self)
         pieces, self.buffers = read_arguments(program, self.args)
         self.crossing, self.reversed_arrays = crossing, reversed_arrays
+        self.heap_bytes = heap_bytes if program.allocates else 0
         self._reserve(max_bytes, hazards)
         places = GlobalMemory.places_of(program, self.buffers, crossing, reversed_arrays)
-        self.memory = GlobalMemory(program, with_addresses(program, pieces, places), self.buffers, places)
+        parameters = with_addresses(program, pieces, places)
+        self.memory = GlobalMemory(program, parameters, self.buffers, places, self.heap_bytes)
+        self.heap = self.memory.heap
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
         self.sites = [SiteCounts() for _ in program.sites]
@@ -243,7 +251,7 @@ class Launch:
         self.shared_stride = align_up(self.smem_bytes, 16) + 16
         self.blocks = self.grid[0] * self.grid[1] * self.grid[2]
         buffers = sum(buffer.nbytes for _, buffer in self.buffers)
-        arrays = program.global_size + buffers
+        arrays = program.global_size + buffers + self.heap_bytes
         block = {
             f"local memory of {program.local_size:,} bytes a thread": lanes * program.local_size,
             "registers": lanes * (program.register_bytes + ResidentBlocks.BYTES_A_LANE),
@@ -253,6 +261,8 @@ class Launch:
             "the global arrays, which are kept twice": 2 * buffers,
             "the variables of the module, which are kept twice": 2 * program.global_size,
         }
+        if self.heap_bytes:
+            fixed["the heap of malloc, which is kept twice"] = 2 * self.heap_bytes
         if self.crossing is not None:
             fixed["the room before the array at a 4 GiB line, which is kept twice"] = 2 * BELOW_LINE
         if hazards:  # estimated for shadow cells of 4 bytes
@@ -362,6 +372,7 @@ class Launch:
             crossing=self.crossing,
             tensor_memory_base=self.tensor_memory_base,
             reversed_arrays=self.reversed_arrays,
+            heap_bytes=self.heap_bytes,
         )
         other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory
         other.memory.data[:] = self.initial

@@ -109,6 +109,7 @@ def blocks_at_once(
 REMEDIES = {
     "the global arrays": "Pass smaller arrays",
     "the variables": "Make the __device__ and __constant__ arrays of the source smaller",
+    "the heap": "Give malloc a smaller heap with heap_bytes=",
     "shared memory": "Declare less shared memory",
     "the hazards": "Look for hazards at a smaller size",
     "local memory": "Make the kernel's local arrays smaller, or launch blocks of fewer threads",

@@ -101,7 +101,7 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     if report.output:
         print(f"printed by the kernel:\n{report.output}")
     for hazard in report.hazards:
-        print(f"hazard: {hazard}")
+        print(f"hazard ({hazard.severity}): {hazard}")
     if options.hazards and not report.hazards:
         print("no hazards found in this launch")
     for place in options.save:

@@ -22,6 +22,9 @@ from gpu_simulator.ptx.wgmma_forms import registers_of
 # Bytes below a block's own shared memory that the system keeps, from sm_80 on; cooperative groups use some of them.
 # Recorded on an H200: results/profiles/h200/rules.json, reserved_registers.
 RESERVED = 1024
+# Bytes of the workspace of a cooperative launch, to which %envreg1 (upper half) and %envreg2 point: its size, and the
+# counter of grid_group::sync. Both are zeros here; cooperative_groups/details/driver_abi.h, struct grid_workspace.
+WORKSPACE = 8
 _PROGRAMS: dict = {}
 _KEEP = 32
 
@@ -48,10 +51,10 @@ def program_of(ptx: str, entry: str, shared_base: int = 0) -> Program:
     return found
 
 
-def _asks_for_reserved(flat) -> bool:
-    """Whether a kernel reads one of the special registers of reserved shared memory."""
+def _special_registers(flat) -> set[str]:
+    """The names of the special registers that a kernel reads."""
     operands = (operand for item in flat.body if isinstance(item, Instruction) for operand in item.operands)
-    return any(type(operand) is Special and "reserved_smem" in operand.name for operand in operands)
+    return {operand.name for operand in operands if type(operand) is Special}
 
 
 class Program:
@@ -60,6 +63,8 @@ class Program:
     `shared_static`: the address behind static shared memory, which begins at `shared_base`; dynamic shared memory
     begins at `dynamic_offset`. What lies below `shared_base` is nobody's, except for the `reserved` bytes from address
     0 on, which a kernel has if it asks where they are.
+    `cooperative`: whether it asks for the workspace of a cooperative launch, which then lies at `workspace`.
+    `allocates`: whether it calls malloc.
     `local_size`: bytes of local memory per thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
     `data`: (offset, initial bytes) of those that are initialised. No memory is allocated here for declared variables;
     a launch compares their sizes with its limit before it does so.
@@ -68,7 +73,9 @@ class Program:
     def __init__(self, module: Module, entry: str, shared_base: int = 0):
         self.module, self.entry = module, entry
         flat = flatten(module, entry)
-        self.reserved = RESERVED if _asks_for_reserved(flat) and module.capability >= 80 else 0
+        asked = _special_registers(flat)
+        self.reserved = RESERVED if module.capability >= 80 and any("reserved_smem" in name for name in asked) else 0
+        self.cooperative = any("envreg" in name for name in asked)
         self.shared_base, self.opposite_order = max(shared_base, self.reserved), shared_base != 0
         self.parameters, self.registers, self.max_threads = flat.parameters, flat.registers, flat.max_threads
         self.blocks, self.frames = blocks_of(flat), flat.frames
@@ -84,6 +91,7 @@ class Program:
                 self.sites.append(instruction)
         self._lay_out(flat)
         self._functions: dict = {}
+        self.allocates = any(item.family == "call" and item.operands[1].name == "malloc" for item in self.sites)
         uses = any(item.family == "wgmma" for item in self.sites)
         self.warpgroup_registers = registers_of(self.sites) if uses else None
         self.warpgroup_kinds: dict = {}  # site -> form of a wgmma whose code has been generated
@@ -149,6 +157,12 @@ class Program:
                 self.global_variables.append((GLOBAL_BASE + end, variable.size, variable.name))
                 placed.append((end, variable))
                 end += variable.size
+        self.workspace = 0
+        if self.cooperative:
+            end = align_up(end + 16, 16)
+            self.workspace = GLOBAL_BASE + end
+            self.global_variables.append((self.workspace, WORKSPACE, "the grid's workspace"))
+            end += WORKSPACE
         self.data: list[tuple[int, bytes]] = []
         for offset, variable in placed:
             if variable.initial is None:

@@ -9,6 +9,7 @@ import numpy as np
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.machine.address_space import BELOW_LINE, GLOBAL_BASE, LINE_BYTES, align_up
 from gpu_simulator.machine.counting import count_shared, sectors_of
+from gpu_simulator.machine.heap import FREED, Heap
 from gpu_simulator.ptx.demangle import source_name
 
 # Element type of each width. 16 bytes are a complex number, which NumPy copies without changing bits.
@@ -170,7 +171,9 @@ class GlobalMemory:
 
     GAP = 512
 
-    def __init__(self, program, parameters: bytes, buffers: list[tuple[str, np.ndarray]], places: list[int]):
+    def __init__(
+        self, program, parameters: bytes, buffers: list[tuple[str, np.ndarray]], places: list[int], heap_bytes: int = 0
+    ):
         self.names: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
@@ -183,7 +186,9 @@ class GlobalMemory:
         for place, (name, buffer) in sorted(zip(places, buffers, strict=True), key=lambda item: item[0]):
             self.add(GLOBAL_BASE + place, buffer.nbytes, name)
             end = place + buffer.nbytes
-        self.data = np.zeros(align_up(end + self.GAP, 256), np.uint8)
+        end = align_up(end + self.GAP, 256)
+        self.heap = Heap(self, GLOBAL_BASE + end, heap_bytes)
+        self.data = np.zeros(align_up(end + heap_bytes, 256), np.uint8)
         for offset, initial in [*program.data, (first, parameters)]:
             self.data[offset : offset + len(initial)] = np.frombuffer(initial, np.uint8)
         self.views = views_of(self.data)
@@ -318,6 +323,8 @@ class GlobalMemory:
                             "32 bits; the rest was cut off"
                         )
             return "which is in no array"
+        if (n := bisect_right(self.starts, where) - 1) >= 0 and self.names[n].endswith(FREED):
+            return f"in {self.names[n]}"
         said = []
         for n in known:
             name = f"{self.names[n]} ({self.ends[n] - self.starts[n]:,} bytes)"

@@ -11,7 +11,7 @@ _OTHERS = """
 laneid warpid nwarpid smid nsmid clock clock64 clock_hi globaltimer globaltimer_lo globaltimer_hi gridid lanemask_eq
 lanemask_le lanemask_lt lanemask_ge lanemask_gt dynamic_smem_size total_smem_size cluster_ctarank cluster_nctarank
 is_explicit_cluster reserved_smem_offset_begin reserved_smem_offset_end reserved_smem_offset_cap reserved_smem_offset_0
-reserved_smem_offset_1
+reserved_smem_offset_1 envreg0 envreg1 envreg2
 """
 # The names in PTX, without the %.
 NAMES = frozenset(_OTHERS.split()) | {f"{name}.{axis}" for name in _AXES.split() for axis in "xyz"}
@@ -65,6 +65,8 @@ class SpecialRegisters:
         values = {
             "reserved_smem_offset_end": lambda: u4(RESERVED_END if launch.program.reserved else 0),
             "reserved_smem_offset_cap": lambda: u4(launch.program.reserved),
+            "envreg1": lambda: u4(launch.program.workspace >> 32),
+            "envreg2": lambda: u4(launch.program.workspace & 0xFFFFFFFF),
             "laneid": lambda: lane,
             "warpid": lambda: (self.thread_of_lane // 32).astype(u4),
             "nwarpid": lambda: u4(self.warps_per_block),

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_simulator.observers.happens_before import ALWAYS, Publications
 from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
-from gpu_simulator.observers.severities import ERROR
+from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow
 from gpu_simulator.observers.strong_accesses import StrongAccesses
 
@@ -35,13 +35,18 @@ class Hazard:
 
 
 def widest_first(found: list[Hazard]) -> list[Hazard]:
-    """Sort races: across blocks, then across warps, then within a warp. The other hazards keep their place.
+    """Sort races: across blocks, then across warps, then within a warp. What is only suspicious comes last.
 
     The widest comes first because what orders the warps of a block also orders the lanes of each warp, but not the
-    other way round.
+    other way round. The other hazards keep their place.
     """
-    races = iter(sorted((hazard for hazard in found if hazard.reach), key=lambda hazard: -hazard.reach))
-    return [next(races) if hazard.reach else hazard for hazard in found]
+    found = sorted(found, key=lambda hazard: hazard.severity == SUSPICIOUS)
+    races = iter(sorted((hazard for hazard in found if _is_race(hazard)), key=lambda hazard: -hazard.reach))
+    return [next(races) if _is_race(hazard) else hazard for hazard in found]
+
+
+def _is_race(hazard: Hazard) -> bool:
+    return bool(hazard.reach) and hazard.severity != SUSPICIOUS
 
 
 class Hazards:
@@ -88,6 +93,10 @@ class Hazards:
                 size, lambda more: account.take(more, "the hazards' record of global memory"), self.own
             )
         return found
+
+    def forget(self, number: int) -> None:
+        """An allocation has been freed, and its place is used for a new one."""
+        self.arrays.pop(number, None)
 
     def add(self, kind: str, site: int, other: int, sentence, reach: int = 0, severity: str = ERROR) -> None:
         """Add a finding unless there is one of this kind at the same two lines. sentence: a function that gives it."""

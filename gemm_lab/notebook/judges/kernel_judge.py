@@ -31,6 +31,7 @@ from gemm_lab.notebook.judges.value_dependence import depends_on_values
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError, NotJudged
+from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.ptx.inlining import flatten
 from gpu_simulator.ptx.parser import parse
 
@@ -286,7 +287,7 @@ def _hazards(run: Any) -> list[str]:
         found = run.hazards()
     except FAULTS as fault:  # a kernel that is right in early timing may fail in late timing
         return [str(fault)]
-    return [f"A hazard: {found[0]}"] if found else []
+    return [f"{'A suspicious access' if found[0].severity == SUSPICIOUS else 'A hazard'}: {found[0]}"] if found else []
 
 
 def _by_other_means(run: Any) -> str:

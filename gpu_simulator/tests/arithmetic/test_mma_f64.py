@@ -70,3 +70,51 @@ def test_places_of_the_isa():
     assert coordinates("a", "m16n8k8")[:, 6].tolist() == [[1, 2], [9, 2], [1, 6], [9, 6]]
     assert coordinates("b", "m16n8k16")[:, 6].tolist() == [[2, 1], [6, 1], [10, 1], [14, 1]]
     assert coordinates("c", "m16n8k4")[:, 6].tolist() == [[1, 4], [1, 5], [9, 4], [9, 5]]
+
+
+# ---- wmma of float64 ----
+
+WMMA = """
+#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void kernel(const double* a, const double* b, const double* c, double* d) {
+
+  wmma::fragment<wmma::matrix_a, 8, 8, 4, double, wmma::LAYOUT_A> fa;
+  wmma::fragment<wmma::matrix_b, 8, 8, 4, double, wmma::LAYOUT_B> fb;
+  wmma::fragment<wmma::accumulator, 8, 8, 4, double> sum;
+  wmma::load_matrix_sync(fa, a, 10);
+  wmma::load_matrix_sync(fb, b, 12);
+  wmma::load_matrix_sync(sum, c, 14, wmma::LAYOUT_C);
+  for (int i = 0; i < sum.num_elements; i++) sum.x[i] *= 2;
+  wmma::mma_sync(sum, fa, fb, sum);
+  wmma::store_matrix_sync(d, sum, 16, wmma::LAYOUT_C);
+}"""
+
+
+def stored(matrix, layout, length):
+    """The matrix in memory, by rows or by columns, with rows (columns) of `length` numbers."""
+    lines = matrix if layout == "row" else matrix.T
+    padded = np.full((len(lines), length), np.nan)
+    padded[:, : lines.shape[1]] = lines
+    return padded
+
+
+@pytest.mark.parametrize("layouts", ["row row row", "row col row", "col row col", "col col col"])
+def test_wmma_of_float64(cuda, rng, layouts):
+    first, second, third = layouts.split()
+    a, b, c = (rng.integers(-99, 99, extents).astype(np.float64) for extents in ((8, 4), (4, 8), (8, 8)))
+    out = np.full((8, 16), np.nan)
+    source = WMMA.replace("LAYOUT_A", f"{first}_major").replace("LAYOUT_B", f"{second}_major")
+    source = source.replace("LAYOUT_C", f"mem_{third}_major")
+    report = cuda(source, stored(a, first, 10), stored(b, second, 12), stored(c, third, 14), out, hazards=True)
+    got = out[:, :8] if third == "row" else out[:, :8].T
+    assert np.array_equal(got, a @ b + 2 * c) and np.isnan(out[:, 8:]).all() and report.hazards == []
+
+
+def test_the_sectors_of_a_wmma_of_float64(cuda):
+    """Rows of 32 bytes of A, columns of 32 bytes of B, rows of 64 bytes of C and D, each in sectors of its own."""
+    source = WMMA.replace("LAYOUT_A", "row_major").replace("LAYOUT_B", "col_major")
+    source = source.replace("LAYOUT_C", "mem_row_major").replace("10)", "4)").replace("12)", "4)")
+    source = source.replace("14,", "8,").replace("16,", "8,")
+    report = cuda(source, np.zeros(32), np.zeros(32), np.zeros(64), np.zeros(64))
+    assert report.totals.sectors == 8 + 8 + 16 + 16

@@ -91,7 +91,7 @@ def test_save_asks_which_array_where_it_cannot_know(run, tmp_path):
 def test_a_race_is_told_and_the_exit_code_follows(run, tmp_path):
     (tmp_path / "race.ptx").write_text(text("st.global.u32 [%d], %t;"))
     code, out = run("race.ptx", "--grid", "2", "--arg", "null", "--arg", "null", "--arg", "u32:1", "--hazards")
-    assert code == 1 and "hazard: " in out
+    assert code == 1 and "hazard (race): " in out
 
 
 def test_the_program_starts_and_shows_its_help():

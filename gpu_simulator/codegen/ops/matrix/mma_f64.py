@@ -38,7 +38,11 @@ def emit(e, i) -> None:
     shape = next((p for p in parts if p in SHAPES), None)
     if shape is None or parts[4:6] != ("row", "col") or parts[6:] != ("f64",) * 4:
         raise e.unsupported("this shape or these types")
-    vectors = [o.items if type(o) is Vector else (o,) for o in i.operands]
+    emit_product(e, i, shape, [o.items if type(o) is Vector else (o,) for o in i.operands])
+
+
+def emit_product(e, i, shape: str, vectors: list) -> None:
+    """Generate the product of a shape. vectors: the registers of D, A, B and C."""
     for vector, matrix in zip(vectors, "dabc", strict=True):
         wanted = len(coordinates(matrix, shape))
         if len(vector) != wanted:

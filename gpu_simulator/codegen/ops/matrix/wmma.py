@@ -1,7 +1,7 @@
 """The wmma instructions of mma.h: loads and stores of whole tiles, and their products.
 
 The distribution of a tile over the lanes is not documented. For m16n16k16 the emulator uses the layout of mma.m16n8k16
-(two of them side by side), for the other shapes row-major order; elementwise code on fragments works with any layout.
+(two of them side by side), for m8n8k4 that of mma.m8n8k4, for the other shapes row-major order; elementwise code on fragments works with any layout.
 Wavefronts and sectors are counted for the machine instructions of `hardware.wmma_access`.
 """
 
@@ -13,12 +13,14 @@ import numpy as np
 
 from gpu_simulator.arithmetic.fragment_products import float_elements, stacked
 from gpu_simulator.arithmetic.rounding import round_to_f16
+from gpu_simulator.codegen.ops.matrix import mma_f64
 from gpu_simulator.codegen.ops.memory.addresses import resolve, space_of, split_generic, wide_address
 from gpu_simulator.codegen.registry import op, types_of
 from gpu_simulator.hardware.banks import ideal_wavefronts
 from gpu_simulator.hardware.fragments import a_coordinates, b_coordinates, c_coordinates
 from gpu_simulator.hardware.wmma_access import ELEMENT_BYTES, SHAPES, access
 from gpu_simulator.machine.counting import based
+from gpu_simulator.ptx.ir import Vector
 from gpu_simulator.runtime import runtime
 
 _WORDS = (
@@ -34,6 +36,7 @@ _WORDS = (
     "row",
     "col",
     "satfinite",
+    "rn",
     "global",
     "shared",
     "shared__cta",
@@ -44,6 +47,8 @@ _WORDS = (
 @lru_cache(maxsize=64)
 def coordinates(matrix: str, shape: str, registers: int, each: int) -> np.ndarray:
     """(row, column) of each register, lane and element: (registers, 32, each, 2). Elements may occur more than once."""
+    if shape == "m8n8k4":
+        return mma_f64.coordinates(matrix, shape)[:, :, None]
     m, n, k = SHAPES[shape]
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
     if shape == "m16n16k16" and matrix == "a" and each == 2:
@@ -64,12 +69,15 @@ def _element(kind: str) -> tuple[int, int]:
     return ELEMENT_BYTES[kind], max(4 // ELEMENT_BYTES[kind], 1)
 
 
-@op("wmma", forms="load.a/b/c, store.d, mma; m16n16k16, m32n8k16, m8n32k16 (f16, bf16, s8, u8), m16n16k8 (tf32)")
+@op(
+    "wmma",
+    forms="load.a/b/c, store.d, mma; m16n16k16, m32n8k16, m8n32k16 (f16, bf16, s8, u8), m16n16k8 (tf32), m8n8k4 (f64)",
+)
 def wmma(e, i):
     """Loads, stores and products of tiles by whole warps."""
     e.allow(*_WORDS)
     shape = next((p for p in i.parts if p in SHAPES), None)
-    if shape is None:
+    if shape is None or (shape == "m8n8k4") != ("f64" in i.parts):
         raise e.unsupported("this shape")
     if i.parts[1] == "mma":
         _multiply(e, i, shape)
@@ -79,7 +87,7 @@ def wmma(e, i):
     matrix = i.parts[2]
     layout = "row" if "row" in i.parts else "col"
     vector, memory = (i.operands[0], i.operands[1]) if loading else (i.operands[1], i.operands[0])
-    items = vector.items
+    items, bits = _items(vector), "f64" if kind == "f64" else "b32"
     rows = SHAPES[shape]
     m, n, k = rows
     extents = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
@@ -95,10 +103,14 @@ def wmma(e, i):
         t = e.temporary()
         e.line(f"{t} = load_tile(resident, lanes, {i.site}, {space!r}, {address}, {stride}, {len(items)}, {detail})")
         for number, item in enumerate(items):
-            e.write(item, f"{t}[{number}]", "b32")
+            e.write(item, f"{t}[{number}]", bits)
     else:
-        values = ", ".join(e.read(item, "b32") for item in items)
+        values = ", ".join(e.read(item, bits) for item in items)
         e.line(f"store_tile(resident, lanes, {i.site}, {space!r}, {address}, {stride}, ({values},), {detail})")
+
+
+def _items(vector) -> tuple:
+    return vector.items if type(vector) is Vector else (vector,)
 
 
 def _elements(resident, lanes, site, space, address, stride, registers, detail):
@@ -151,7 +163,7 @@ def load_tile(resident, lanes, site, space, address, stride, registers, detail):
     out = np.zeros((registers, lanes.n, each), f"u{size}")
     for register, element, memory, index in _elements(resident, lanes, site, space, address, stride, registers, detail):
         out[register, :, element] = memory.views[size][index]
-    return list(out.view(np.uint32)[:, :, 0])
+    return list(out.view(np.float64 if size == 8 else np.uint32)[:, :, 0])
 
 
 @runtime
@@ -169,6 +181,9 @@ def store_tile(resident, lanes, site, space, address, stride, values, detail):
 def _multiply(e, i, shape):
     if "satfinite" in i.parts:
         raise e.unsupported()
+    if shape == "m8n8k4":
+        mma_f64.emit_product(e, i, shape, [_items(operand) for operand in i.operands])
+        return
     kinds = types_of(i.parts)
     if len(kinds) == 2:
         d, c, a, b = kinds[0], kinds[1], "f16", "f16"

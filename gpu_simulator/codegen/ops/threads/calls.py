@@ -1,4 +1,4 @@
-"""Calls of printf and assert, which the emulator implements itself. Other device functions are inlined before."""
+"""Calls of printf, assert, malloc and free, which the emulator implements itself; other functions are inlined before."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from gpu_simulator.runtime import runtime
 _CONVERSION = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
 
 
-@op("call", forms="vprintf, __assertfail; every function with a body is expanded in place, recursive ones with a stack")
+@op(
+    "call",
+    forms="vprintf, __assertfail, malloc, free; every function with a body is expanded in place, recursive ones with a stack",
+)
 def call(e, i):
-    """Calls of vprintf and __assertfail."""
+    """Calls of vprintf, __assertfail, malloc and free."""
     results, callee, arguments = i.operands
     offsets = [e.program.address(symbol.variable) for symbol in arguments.items]
     if callee.name == "vprintf":
@@ -28,11 +31,13 @@ def call(e, i):
         e.line(f"store(resident, lanes, {i.site}, 'local', {result}, m, u4, ({e.constant(np.uint32(0))},))")
     elif callee.name == "__assertfail":
         e.line(f"fail_assertion(resident, lanes, {offsets!r})")
-    elif callee.name in ("malloc", "free"):
-        raise e.unsupported(
-            f"{callee.name} in device code needs a heap, which is not emulated; pass an array from the host, or use "
-            "shared memory"
-        )
+    elif callee.name == "malloc":
+        result = e.constant(np.uint64(e.program.address(results.items[0].variable)))
+        t = e.temporary()
+        e.line(f"{t} = allocate(resident, lanes, m, {offsets[0]})")
+        e.line(f"store(resident, lanes, {i.site}, 'local', {result}, m, u8, ({t},))")
+    elif callee.name == "free":
+        e.line(f"release(resident, lanes, m, {offsets[0]})")
     else:
         raise e.unsupported(f"{callee.name} is not known")
 
@@ -154,3 +159,25 @@ def fail_assertion(resident, lanes, slots):
     line = _slot(resident, lane, slots[2], 4)
     function = _string(resident, lane, _slot(resident, lane, slots[3], 8))
     raise AssertionFailed(f"{file}:{line}: {function}: {resident.name_lane(lane)} assertion `{text}` failed.")
+
+
+@runtime
+def allocate(resident, lanes, mask, slot):
+    """malloc: the address for each lane, (lanes.n,); the lanes execute one after the other. slot: of the size."""
+    found = np.zeros(lanes.n, np.uint64)
+    numbers = lanes.lane_numbers()
+    for position in np.flatnonzero(lanes.active() if mask is None else mask).tolist():
+        size = _slot(resident, int(numbers[position]), slot, 8)
+        found[position], again = resident.launch.heap.allocate(size)
+        if again is not None and resident.launch.hazards is not None:
+            resident.launch.hazards.forget(again)
+    return found
+
+
+@runtime
+def release(resident, lanes, mask, slot):
+    """free. slot: of the address."""
+    numbers = lanes.lane_numbers()
+    for position in np.flatnonzero(lanes.active() if mask is None else mask).tolist():
+        lane = int(numbers[position])
+        resident.launch.heap.free(_slot(resident, lane, slot, 8), resident.name_lane(lane))
