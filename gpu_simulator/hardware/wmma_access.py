@@ -1,11 +1,11 @@
 """The memory accesses of a wmma load or store: the machine instructions into which ptxas translates it.
 
-Read from the SASS of sm_75, sm_80, sm_90a and sm_120a, which do not differ in what is counted here (that of f64, of
-sm_80 alone); PTX documents none of it. In shared memory, ldmatrix loads tiles of `a` and `b` with 16-bit elements in either layout (one 8 × 8 matrix at
-a time), and tiles with 8-bit elements if k is their contiguous dimension. Everything else uses ordinary loads and
-stores of 1, 4 or 8 bytes per lane, with the lanes arranged over a block of 8 rows as in the fragments of mma.sync.
-16-bit tiles in the other layout than their fragment are transposed in registers (MOVM), so the accesses are the same in
-both layouts.
+Read from the SASS of sm_75, sm_80, sm_90a and sm_120a, which do not differ in what is counted here (that of f64: of
+sm_80 alone); PTX documents none of it. In shared memory, ldmatrix loads tiles of `a` and `b` with 16-bit elements in
+either layout (one 8 × 8 matrix at a time), and tiles with 8-bit elements if k is their contiguous dimension. Everything
+else uses ordinary loads and stores of 1 to 16 bytes per lane, with the lanes arranged over a block of 8 rows as in the
+fragments of mma.sync. 16-bit tiles in the other layout than their fragment are transposed in registers (MOVM), so the
+accesses are the same in both layouts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls of printf, assert, malloc and free, which the emulator implements itself; other functions are inlined before."""
+"""Calls of printf, assert, malloc and free, which the emulator implements itself; others are inlined before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _CONVERSION = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L
 
 @op(
     "call",
-    forms="vprintf, __assertfail, malloc, free; every function with a body is expanded in place, recursive ones with a stack",
+    forms="vprintf, __assertfail, malloc, free; every function with a body is expanded in place, recursive ones with a "
+    "stack",
 )
 def call(e, i):
     """Calls of vprintf, __assertfail, malloc and free."""
