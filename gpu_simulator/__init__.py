@@ -1,9 +1,11 @@
 """Executes PTX in NumPy, without a GPU: results, counts per instruction and per source line, hazards.
 
-`launch` runs a kernel and returns a `Report`; `supported` lists the opcodes.
+`simulate` compiles CUDA source and runs a kernel of it, `launch` runs one that is compiled; both return a `Report`.
+`supported` lists the opcodes.
 """
 
 from gpu_simulator.codegen.ops import supported
+from gpu_simulator.errors import ConfigError
 from gpu_simulator.faults import (
     AssertionFailed,
     BarrierFault,
@@ -12,6 +14,7 @@ from gpu_simulator.faults import (
     Deadlock,
     EmulatorError,
     HazardFound,
+    LaunchError,
     MalformedPtx,
     MbarrierFault,
     MemoryFault,
@@ -24,15 +27,18 @@ from gpu_simulator.faults import (
 from gpu_simulator.launching import launch
 from gpu_simulator.observers.hazards import widest_first
 from gpu_simulator.report import Report, Site, Totals
+from gpu_simulator.simulating import simulate
 
 __all__ = [
     "AssertionFailed",
     "BarrierFault",
     "BudgetExceeded",
     "ClusterFault",
+    "ConfigError",
     "Deadlock",
     "EmulatorError",
     "HazardFound",
+    "LaunchError",
     "MalformedPtx",
     "MbarrierFault",
     "MemoryFault",
@@ -45,6 +51,7 @@ __all__ = [
     "WarpFault",
     "WarpgroupFault",
     "launch",
+    "simulate",
     "supported",
     "widest_first",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpu_simulator.errors import ConfigError
+from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
 from gpu_simulator.memory_limit import in_words, limit_bytes
 
 DTYPES = {
@@ -26,9 +27,13 @@ DTYPES = {
     "bf16": "uint16",  # the bits of the numbers
 }
 FILLS = ("zeros", "ones", "arange", "random")
-FORMS = "5, 1.5, i32=5, f32:1024, f32:1024:random, f32:64x64:arange, data.npy, null or bytes=00ff"
+FORMS = (
+    "5, 1.5, i32=5, f32:1024, f32:1024:random, f32:64x64:arange, data.npy, null, bytes=00ff, or for a tensor map "
+    "f16:64x128:random,box=64x8,swizzle=128"
+)
 _COLON = re.compile(r"(?P<type>\w+):(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)(?::(?P<fill>.+))?")
 _BRACKET = re.compile(r"(?P<type>\w+)\[(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)\](?:=(?P<fill>.+))?")
+_MAP = re.compile(r"(?P<array>[^,]+),box=(?P<box>\d+(?:x\d+)*)(?:,swizzle=(?P<swizzle>\d+))?")
 _SCALAR = re.compile(r"(?P<type>\w+)=(?P<value>.+)")
 
 
@@ -37,9 +42,13 @@ def argument(text: str, seed: int = 0) -> Any:
 
     A number: `5`, `0x1f`, `1.5`, `i32=5`.   An array: a .npy file, or its type, its shape and its contents (zeros,
     ones, arange, random or a number; by default zeros), such as `f32:1024`, `f32:64x64:random` or `f32[1024]=random`.
-    `null` is a null pointer, `bytes=00ff` is a struct. Random floats are N(0, 1), random integers 0 to 99; `seed`
+    A tensor map: an array, and the box that a copy moves, its innermost extent first, such as
+    `f16:64x128:random,box=64x8` or `data.npy,box=64x8,swizzle=128`. `null` is a null pointer, `bytes=00ff` is a struct.
+    Random floats are N(0, 1), random integers 0 to 99; `seed`
     determines them. Raises `ConfigError` for any other text.
     """
+    if found := _MAP.fullmatch(text):
+        return _tensor_map(text, found, seed)
     if text.endswith(".npy"):
         return _loaded(text)
     found = _COLON.fullmatch(text) or _BRACKET.fullmatch(text)
@@ -116,6 +125,24 @@ def _array(text: str, kind: str, shape: Sequence[int], fill: str | None, seed: i
         values = np.full(count, int(fill == "ones"))
     made = to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(dtype)
     return made.reshape(tuple(shape))
+
+
+def _tensor_map(text: str, found: re.Match, seed: int) -> TensorMap:
+    array = argument(found["array"], seed)
+    if not isinstance(array, np.ndarray):
+        raise ConfigError(f"“{text}”: a tensor map describes an array; write {FORMS}.")
+    box = [int(extent) for extent in found["box"].split("x")]
+    element = "bf16" if found["array"].startswith("bf16") else None
+    try:
+        return TensorMap.of(array, box, int(found["swizzle"] or 0), element)
+    except TensorMapError as error:
+        raise ConfigError(f"“{text}”: {error}") from None
+
+
+def array_of(value: Any) -> np.ndarray | None:
+    """The array of an argument: itself, or that of a tensor map; None for anything else."""
+    value = value.array if isinstance(value, TensorMap) else value
+    return value if isinstance(value, np.ndarray) else None
 
 
 def to_bf16(values: np.ndarray) -> np.ndarray:

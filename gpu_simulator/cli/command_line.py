@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.cli.argument_words import FORMS, argument
-from gpu_simulator.cli.kernel_file import KernelFile, kernel_file
+from gpu_simulator.cli.argument_words import FORMS, argument, array_of
+from gpu_simulator.cli.array_parts import difference, part_of
 from gpu_simulator.cli.report_text import changed, changes, short_margin
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError
+from gpu_simulator.kernel_file import KernelFile, kernel_file
 from gpu_simulator.launching import launch
 from gpu_simulator.ptx.demangle import source_name
 
@@ -43,20 +44,48 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that `run` uses."""
     add = parser.add_argument
     add("file", type=Path, help="a .cu file, which may have host code, too, or a .ptx file")
-    add("--entry", metavar="NAME", help="the kernel, of a template 'name<float, 32>'; default: the only one")
+    add(
+        "--kernel",
+        "--entry",
+        dest="entry",
+        metavar="NAME",
+        help="the kernel, of a template 'name<float, 32>'; default: the only one",
+    )
     add("--grid", type=_extent, default=[1], metavar="X[,Y[,Z]]", help="blocks; default: 1")
     add("--block", type=_extent, default=[32], metavar="X[,Y[,Z]]", help="threads of a block; default: 32")
     add("--cluster", type=_extent, default=[1], metavar="X[,Y[,Z]]", help="blocks of a cluster; default: 1")
     add("--arg", dest="arguments", action="append", default=[], metavar="VALUE", help=f"repeat in order: {FORMS}")
     add("--smem", type=int, default=0, metavar="BYTES", help="dynamic shared memory")
     add("--arch", default="sm_80", help="what a .cu file is compiled for; default: sm_80")
-    add("--include", type=Path, action="append", default=[], metavar="FOLDER", help="with headers of a .cu file")
-    add("--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro of a .cu file")
+    add("-I", "--include", type=Path, action="append", default=[], metavar="FOLDER", help="with headers of a .cu file")
+    add("-D", "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro of a .cu file")
     add("--hazards", action="store_true", help="look for races and missing waits")
     add("--timing", choices=("early", "late"), default="early", help="when asynchronous copies land; default: early")
     add("--counts", action="store_true", help="show what each line cost")
     add("--max-instructions", type=int, default=None, metavar="N", help="warp instructions after which it is stopped")
     add("--max-seconds", type=float, default=None, metavar="S", help="of processor time after which it is stopped")
+    add(
+        "--print",
+        dest="printed",
+        action="append",
+        default=[],
+        metavar="N[SLICE]",
+        help="values of argument N (the first is 0) after the launch: 2, 2[0:8] or 2[3,4:]",
+    )
+    add(
+        "--compare",
+        action="append",
+        default=[],
+        metavar="N=FILE.npy",
+        help="compare argument N with a reference; the exit code is 1 if they differ",
+    )
+    add(
+        "--tolerance",
+        type=float,
+        default=0.0,
+        metavar="T",
+        help="allowed |a - b| / max(1, |b|) in --compare; default: 0",
+    )
     add(
         "--save",
         action="append",
@@ -79,7 +108,7 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     defines = dict(_define(word) for word in options.define)
     kernel = kernel_file(options.file, options.entry, options.arch, [*options.include, *include], defines, cache)
     _check_count(kernel, values)
-    before = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+    before = [None if (array := array_of(value)) is None else array.copy() for value in values]
     report = launch(
         kernel.program,
         kernel.entry,
@@ -96,7 +125,7 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     if options.counts:
         print(short_margin(report, kernel.file, kernel.text))
     print(report)
-    for line in changes(before, values):
+    for line in changes(before, [*map(array_of, values)]):
         print(line)
     if report.output:
         print(f"printed by the kernel:\n{report.output}")
@@ -104,9 +133,17 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
         print(f"hazard ({hazard.severity}): {hazard}")
     if options.hazards and not report.hazards:
         print("no hazards found in this launch")
+    arrays = {number: array for number, value in enumerate(values) if (array := array_of(value)) is not None}
+    for word in options.printed:
+        print(part_of(word, arrays))
+    differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance))]
+    for line in differ:
+        print(line)
+    if options.compare and not differ:
+        print("equal to the reference")
     for place in options.save:
         _save(place, before, values)
-    return 1 if report.hazards else 0
+    return 1 if report.hazards or differ else 0
 
 
 def _define(word: str) -> tuple[str, str]:
@@ -136,7 +173,7 @@ def _parameter(parameter) -> str:
 
 def _save(place: str, before: list[Any], values: list[Any]) -> None:
     """Write arrays to .npy files. place: the value of --save."""
-    arrays = {number: value for number, value in enumerate(values) if isinstance(value, np.ndarray)}
+    arrays = {number: array for number, value in enumerate(values) if (array := array_of(value)) is not None}
     number, given, path = place.partition("=")
     if given and number.isdecimal():
         if int(number) not in arrays:
@@ -144,7 +181,7 @@ def _save(place: str, before: list[Any], values: list[Any]) -> None:
             raise ConfigError(f"--save {place}: argument {number} is not an array; these are: {names} (from 0).")
         files = {Path(path): arrays[int(number)]}
     elif place.endswith(".npy"):
-        new = [number for number in arrays if changed(before[number], values[number])]
+        new = [number for number in arrays if changed(before[number], arrays[number])]
         if len(new) != 1:
             which = f"changed arguments {', '.join(map(str, new))}" if new else "changed no array"
             raise ConfigError(f"--save {place}: the kernel {which}; say which to save, as in --save 0={place}.")

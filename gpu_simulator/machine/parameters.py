@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gpu_simulator.faults import LaunchError
@@ -11,8 +13,19 @@ from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, encode
 from gpu_simulator.ptx.types import CODES, NUMPY
 
 
+class MapPiece(NamedTuple):
+    """A tensor map among the arguments. array: the number of the buffer of its array.
+
+    pointed_to: if the parameter is a pointer to the map, (number, bytes) of the buffer that holds the map.
+    """
+
+    tensor_map: TensorMap
+    array: int
+    pointed_to: tuple[int, np.ndarray] | None
+
+
 def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
-    """(pieces, buffers): a piece is the bytes of a parameter, the number of its buffer, or (tensor map, number).
+    """(pieces, buffers): a piece is the bytes of a parameter, the number of its buffer, or a `MapPiece`.
 
     buffers: (name, array) of each. Raises `LaunchError` for arguments that do not fit the parameters.
     """
@@ -34,7 +47,7 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
                 raise LaunchError(f"{name} must be a contiguous array; pass np.ascontiguousarray(…).")
             pieces.append(_buffer(argument, name, buffers))
         elif isinstance(argument, TensorMap):
-            pieces.append((argument, _tensor(argument, parameter, program.entry, name, buffers)))
+            pieces.append(_tensor(argument, parameter, program.entry, name, buffers))
         elif isinstance(argument, (bytes, bytearray)):
             if len(argument) != parameter.size:
                 raise LaunchError(
@@ -59,9 +72,14 @@ def with_addresses(program, pieces, places: list[int]) -> bytes:
     """The bytes of all parameters. places: the offset of each buffer from GLOBAL_BASE."""
     block = bytearray(program.parameter_size)
     for piece, parameter, offset in zip(pieces, program.parameters, program.parameter_offsets, strict=True):
-        if isinstance(piece, tuple):
-            piece = encode(piece[0], GLOBAL_BASE + places[piece[1]])
-        elif isinstance(piece, int):
+        if isinstance(piece, MapPiece):
+            encoded = encode(piece.tensor_map, GLOBAL_BASE + places[piece.array])
+            if piece.pointed_to is None:
+                piece = encoded
+            else:
+                piece.pointed_to[1][:] = np.frombuffer(encoded, np.uint8)
+                piece = piece.pointed_to[0]
+        if isinstance(piece, int):
             piece = (GLOBAL_BASE + places[piece]).to_bytes(8, "little")
         block[offset : offset + parameter.size] = piece
     return bytes(block)
@@ -76,12 +94,13 @@ def _buffer(array: np.ndarray, name: str, buffers: list) -> int:
     return same
 
 
-def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list) -> int:
-    """The number of the buffer of a tensor map's array. Raises `LaunchError` if it does not fit the parameter."""
-    if parameter.size != BYTES or parameter.align < 64:
+def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list) -> MapPiece:
+    """The piece of a tensor map. Raises `LaunchError` if it does not fit the parameter."""
+    pointer = parameter.type in ("u64", "b64")
+    if not pointer and (parameter.size != BYTES or parameter.align < 64):
         raise LaunchError(
             f"{name} of {entry} is a {parameter.size}-byte .{parameter.type}, not a tensor map: declare the parameter "
-            "`const __grid_constant__ CUtensorMap`, a struct of 128 bytes aligned to 64."
+            "`const __grid_constant__ CUtensorMap`, a struct of 128 bytes aligned to 64, or as a pointer to one."
         )
     if argument.array is None:
         raise LaunchError(f"{name} is a tensor map without an array; make it with TensorMap.of(array, box).")
@@ -89,7 +108,11 @@ def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list
         raise LaunchError(
             f"{name} describes a tensor of {argument.span_bytes:,} bytes, but its array has {argument.array.nbytes:,}."
         )
-    return _buffer(argument.array, name, buffers)
+    array = _buffer(argument.array, name, buffers)
+    if not pointer:
+        return MapPiece(argument, array, None)
+    buffers.append((f"the tensor map of {name}", np.zeros(BYTES, np.uint8)))
+    return MapPiece(argument, array, (len(buffers) - 1, buffers[-1][1]))
 
 
 def _overlap(one: np.ndarray, other: np.ndarray, name: str) -> bool:

@@ -170,3 +170,67 @@ def test_source_without_a_compiler_says_what_to_install(run, tmp_path, monkeypat
     code, out = run("k.cu")
     nvrtc_library._library.cache_clear()
     assert code == 1 and "pip install cuda-bindings" in out
+
+
+# ---- Parts of arrays, and references ----
+
+
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        ("2[0:3]", "2[0:3] = [31, 30, 29]"),
+        ("2[-1]", "2[-1] = 0"),
+        ("2[::16]", "2[::16] = [31, 15]"),
+        ("2", "2 = [31, 30,"),
+    ],
+)
+def test_values_are_printed(run, tmp_path, word, shown):
+    (tmp_path / "back.ptx").write_text(
+        text(at("%d", "%t", 4, "%q12") + "sub.u32 %r1, 31, %t; st.global.u32 [%q12], %r1;")
+    )
+    code, out = run("back.ptx", "--arg", "null", "--arg", "null", "--arg", "u32:32", "--print", word)
+    assert code == 0 and shown in out
+
+
+def test_an_array_is_compared_with_a_reference(run, add, tmp_path):
+    a, b = (np.random.default_rng(seed).standard_normal(32) for seed in (0, 1))
+    np.save("right.npy", a.astype("f4") + b.astype("f4"))
+    wrong = np.load("right.npy")
+    wrong[[5, 9]] += np.float32(0.25)
+    np.save("wrong.npy", wrong)
+    assert run(add, *ARRAYS, "--compare", "2=right.npy")[0] == 0
+    code, out = run(add, *ARRAYS, "--compare", "2=wrong.npy")
+    assert code == 1 and "argument 2 differs from wrong.npy in 2 of 32 values; the first is 2[5] = " in out
+    assert run(add, *ARRAYS, "--compare", "2=wrong.npy", "--tolerance", "0.5")[0] == 0
+
+
+def test_nan_and_infinity_are_compared_as_values(run, tmp_path):
+    (tmp_path / "nothing.ptx").write_text(text(""))
+    values = np.array([np.nan, np.inf, -np.inf, 1], "f4")
+    np.save("values.npy", values)
+    words = ("nothing.ptx", "--arg", "null", "--arg", "null", "--arg", "values.npy", "--tolerance", "1000", "--compare")
+    assert run(*words, "2=values.npy")[0] == 0
+    for place, value in ((0, 0), (1, -np.inf), (3, np.nan), (1, 5)):
+        other = values.copy()
+        other[place] = value
+        np.save("other.npy", other)
+        code, out = run(*words, "2=other.npy")
+        assert code == 1 and f"2[{place}]" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--print", "x"), "names no values; write an argument and a slice"),
+        (("--print", "7"), "argument 7 is not an array; these are: 0, 1, 2"),
+        (("--print", "2[40]"), "argument 2 has the shape 32"),
+        (("--print", "2[1,2]"), "argument 2 has the shape 32"),
+        (("--compare", "2"), "write --compare 2=reference.npy"),
+        (("--compare", "2=no.npy"), "no.npy cannot be read"),
+        (("--compare", "2=two.npy"), "the argument has the shape 32, and the reference 2"),
+    ],
+)
+def test_mistakes_in_parts_are_told(run, add, words, says):
+    np.save("two.npy", np.zeros(2, "f4"))
+    code, out = run(add, *ARRAYS, *words)
+    assert code == 1 and says in out and "Traceback" not in out

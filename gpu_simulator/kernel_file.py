@@ -42,7 +42,19 @@ def kernel_file(
     cache: folder for compiled kernels, or None.
     Raises `ConfigError` for a file that cannot be read and for a name that fits no kernel or several, `CompileError`.
     """
-    text = _read(path)
+    return kernel_text(_read(path), path, entry, arch, include, defines, cache)
+
+
+def kernel_text(
+    text: str,
+    path: Path,
+    entry: str | None = None,
+    arch: str = "sm_80",
+    include: Sequence[Path] = (),
+    defines: Mapping[str, str] | None = None,
+    cache: Path | None = None,
+) -> KernelFile:
+    """The same for a text. path: its name, in whose folder its own headers lie; .ptx for PTX, which is not compiled."""
     if path.suffix == ".ptx":
         return KernelFile(text, _entry(_ENTRY.findall(text), entry, path.name), text, path.name)
     nvrtc_library.version()  # says what to install where there is no compiler

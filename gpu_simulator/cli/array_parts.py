@@ -1,0 +1,79 @@
+"""Parts of arrays for `--print`, and comparisons with a reference for `--compare`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from gpu_simulator.errors import ConfigError
+
+_PART = re.compile(r"(\d+)(?:\[([-\d:, ]*)\])?")
+MOST = 1000  # printed values
+
+
+def part_of(word: str, arrays: Mapping[int, np.ndarray]) -> str:
+    """The values that `word` names, such as `2[0:8]`, as text. Raises `ConfigError`."""
+    found = _PART.fullmatch(word)
+    if not found:
+        raise ConfigError(f"--print {word} names no values; write an argument and a slice: --print 2[0:8].")
+    array = _array(word, "--print", int(found[1]), arrays)
+    try:
+        place = tuple(_index(part) for part in found[2].split(",")) if found[2] else ()
+        part = array[place]
+    except (ValueError, IndexError):
+        shape = "x".join(map(str, array.shape))
+        raise ConfigError(f"--print {word}: argument {found[1]} has the shape {shape}; write a slice of it.") from None
+    if np.size(part) > MOST:
+        raise ConfigError(
+            f"--print {word} names {np.size(part):,} values; at most {MOST:,} are printed, so take a slice."
+        )
+    return f"{word} = " + np.array2string(np.asarray(part), threshold=MOST, separator=", ", max_line_width=120)
+
+
+def difference(word: str, arrays: Mapping[int, np.ndarray], tolerance: float) -> str:
+    """A sentence about where an array differs from the reference that `word` names, `2=file.npy`; "" if nowhere.
+
+    tolerance: of |a - b| / max(1, |b|). NaN is equal to NaN. Raises `ConfigError`.
+    """
+    number, given, file = word.partition("=")
+    if not given or not number.isdecimal() or not file:
+        raise ConfigError(f"--compare {word} is not a comparison; write --compare 2=reference.npy.")
+    array = _array(word, "--compare", int(number), arrays)
+    try:
+        wanted = np.load(Path(file), allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}.") from None
+    if wanted.shape != array.shape:
+        shapes = ["x".join(map(str, one.shape)) for one in (array, wanted)]
+        raise ConfigError(f"--compare {word}: the argument has the shape {shapes[0]}, and the reference {shapes[1]}.")
+    if array.dtype.kind not in "fiu" or wanted.dtype.kind not in "fiu":
+        raise ConfigError(f"--compare {word}: only numbers are compared, not {array.dtype} with {wanted.dtype}.")
+    got, want = array.astype(np.float64), wanted.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        wrong = np.abs(got - want) > tolerance * np.maximum(1, np.abs(want))
+    wrong = (wrong | (np.isnan(got) != np.isnan(want)) | (np.isinf(want) & (got != want))) & (array != wanted)
+    wrong &= ~(np.isnan(got) & np.isnan(want))
+    if not wrong.any():
+        return ""
+    place = tuple(int(axis[0]) for axis in np.nonzero(wrong))
+    at = f"[{', '.join(map(str, place))}]"
+    return (
+        f"argument {number} differs from {file} in {int(wrong.sum()):,} of {wrong.size:,} values; the first is "
+        f"{number}{at} = {array[place]:g}, in the reference {wanted[place]:g}"
+    )
+
+
+def _array(word: str, option: str, number: int, arrays: Mapping[int, np.ndarray]) -> np.ndarray:
+    if number not in arrays:
+        names = ", ".join(map(str, arrays)) or "none"
+        raise ConfigError(f"{option} {word}: argument {number} is not an array; these are: {names} (from 0).")
+    return arrays[number]
+
+
+def _index(text: str) -> int | slice:
+    if ":" not in text:
+        return int(text)
+    return slice(*(int(part) if part.strip() else None for part in text.split(":")))

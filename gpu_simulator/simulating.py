@@ -1,0 +1,46 @@
+"""`simulate`: compile CUDA source and launch one of its kernels, in one call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpu_simulator.kernel_file import kernel_file, kernel_text
+from gpu_simulator.launching import Extent, launch
+from gpu_simulator.report import Report
+
+_PTX = re.compile(r"^\s*\.version\s+\d", re.M)
+
+
+def simulate(
+    source: str | Path,
+    kernel: str | None = None,
+    grid: Extent = (1, 1, 1),
+    block: Extent = (1, 1, 1),
+    args: Sequence[Any] = (),
+    *,
+    arch: str = "sm_80",
+    include: Sequence[str | Path] = (),
+    defines: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Report:
+    """Compile CUDA source and run one kernel of it without a GPU; arrays in `args` are changed in place.
+
+    source: the text, or a Path of a .cu or .ptx file. It may have host code, whose functions are left out.
+    kernel: its name, of a template with arguments (`"scale<float, 4>"`); needed if there are several.
+    grid, block, args: as for `launch`.   arch: what is compiled for, such as "sm_90a".
+    include: folders with headers.   defines: macros.   options: further keyword arguments of `launch`, such as
+    `hazards=True`.
+
+    Raises `ConfigError` for a name that fits no kernel, `compiler.CompileError`, and what `launch` raises.
+    """
+    macros = {name: str(value) for name, value in (defines or {}).items()}
+    folders = [Path(folder) for folder in include]
+    if isinstance(source, Path):
+        found = kernel_file(source, kernel, arch, folders, macros)
+    else:
+        path = Path("source.ptx" if _PTX.search(source) else "source.cu")
+        found = kernel_text(source, path, kernel, arch, folders, macros)
+    return launch(found.program, found.entry, grid, block, args, **options)
