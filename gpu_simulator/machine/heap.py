@@ -6,13 +6,10 @@ are aligned to 16 bytes, and malloc gives NULL if there is not enough left.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.machine.address_space import GLOBAL_BASE, align_up
-
-if TYPE_CHECKING:
-    from gpu_simulator.machine.memory import GlobalMemory
 
 HEAP_BYTES = 8 << 20
 ALIGNMENT = 16
@@ -20,13 +17,13 @@ FREED = ", which was freed"
 
 
 class Heap:
-    """Each allocation is an array of `memory` of its own, so that an access past its end is found.
+    """Each allocation is an array of its own in `memory`, a `GlobalMemory`, so that an access past its end is found.
 
     A place is used again only for an allocation of the same size. New memory holds NaN in every format; on a GPU it may
     hold anything.
     """
 
-    def __init__(self, memory: GlobalMemory, start: int, size: int):
+    def __init__(self, memory: Any, start: int, size: int):
         self.memory, self.next, self.end = memory, start, start + size
         self.numbers: dict[int, int] = {}  # address -> number of the allocation, freed ones too
         self.freed: dict[int, list[int]] = {}  # size -> numbers of freed allocations
