@@ -45,7 +45,7 @@ def running(monkeypatch):
         monkeypatch.setattr(Kernel, "run", run)
         monkeypatch.setattr(kernel_judge, "extra_work", lambda run, wanted: "")
         monkeypatch.setattr(kernel_judge, "other_shares", lambda run: "")
-        for name in ("wrong_with_special_values", "wrong_elsewhere"):
+        for name in ("wrong_with_special_values", "wrong_on_other_targets"):
             monkeypatch.setattr(kernel_judge, name, lambda *asked, **options: "")
 
     return pretend

@@ -44,6 +44,11 @@ _COMPILER_WORDS = {
     "__extension__",
     "__label__",
 }
+# Words by which a program asks the compiler what it declares: CUDA's headers declare more for newer architectures.
+_QUESTIONS = re.compile(
+    r"decltype|noexcept|requires|concept|typeid|__(?:is|has|underlying|reference)_\w+|__typeof\w*|typeof"
+)
+_OF_A_NAME = {"*", "&", "[", "]", ".", "->", ":", "::"}
 _ATTRIBUTES = {"noinline", "always_inline", "aligned", "unused"}
 _BRACKETED = {"maybe_unused", "likely", "unlikely", "fallthrough", "nodiscard"}
 
@@ -71,7 +76,7 @@ def _found(text: str) -> Iterator[tuple[int, str]]:
     ):  # the tokens behind it are not the compiler's
         yield raw.offset, "a raw string has no place in a kernel; write plain strings, also for the text of asm."
         return
-    rules = (_characters, _literals, _directives, _names, _attributes, _linkage, asm_refusals)
+    rules = (_characters, _literals, _directives, _names, _questions, _attributes, _linkage, asm_refusals)
     for rule in rules:
         yield from rule(cut)
     if found := unmatched_brace(cut):
@@ -178,6 +183,29 @@ def _names(cut: list[Token]) -> Iterator[tuple[int, str]]:
             )
         elif name in _COMPILER_WORDS or _RESERVED.fullmatch(name) and not _FORMATS.match(name):
             yield token.offset, f"“{name}” is a name of the compiler's own headers; leave it out."
+
+
+def _questions(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    """Refuse what asks the compiler whether an expression is valid, of which nothing is computed.
+
+    Its answer depends on the architecture. `sizeof` and `alignof` may have a type, a name or an element.
+    """
+    code = [token for token in cut if not token.blank]
+    for number, token in enumerate(code):
+        if token.kind != "word":
+            continue
+        asks = bool(_QUESTIONS.fullmatch(token.text))
+        if token.text in ("sizeof", "alignof", "__alignof__", "__alignof"):
+            inside = _inside(code, number + 1, "(", ")")[1:] if code[number + 1 : number + 2] else []
+            asks = any(
+                other.kind != "word" and other.kind != "number" and other.text not in _OF_A_NAME for other in inside
+            )
+        if asks:
+            yield (
+                token.offset,
+                f"“{token.text}” asks the compiler what it declares, which differs between architectures; an answer is "
+                "one kernel for all of them. Write the type itself.",
+            )
 
 
 def _attributes(cut: list[Token]) -> Iterator[tuple[int, str]]:

@@ -26,7 +26,8 @@ from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
 from gemm_lab.notebook.judges.machine_sizes import too_much_local_memory, wrong_with_many_blocks
 from gemm_lab.notebook.judges.offset_widths import narrow_offset
-from gemm_lab.notebook.judges.special_launches import FAULTS, wrong_elsewhere, wrong_with_special_values
+from gemm_lab.notebook.judges.other_targets import wrong_on_other_targets
+from gemm_lab.notebook.judges.special_launches import FAULTS, wrong_with_special_values
 from gemm_lab.notebook.judges.value_dependence import depends_on_values
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator.compiler import CompileError
@@ -98,6 +99,10 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
         if reason := extra_work(run, asked[where]):
             found.exact, found.reasons = False, [where + reason]
             return found
+    where, run = found.runs[0]
+    if reason := wrong_on_other_targets(run.kernel, run.compiled.arch, asked[where], seed, wanted.get("sms")):
+        found.exact, found.reasons = False, [where + reason]
+        return found
     if reason := _wrong_here(replace(answer, config=base.config), wanted, seed):
         found.exact, found.reasons = False, [reason]
     return found
@@ -192,7 +197,7 @@ def _judge_run(
         return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
     reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
     if not (reason or found.runs):  # with the first configuration alone
-        reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms) or narrow_offset(answer, compiled)
+        reason = narrow_offset(answer, compiled)
     reason = reason or wrong_with_many_blocks(answer, compiled) or depends_on_values(answer, compiled, wanted["region"])
     if reason:
         return refuse(where + reason)

@@ -20,7 +20,7 @@ import numpy as np
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import launch, limits, smallest_size
 from gemm_lab.measure.check import told_apart
-from gemm_lab.measure.inputs import Inputs, make_inputs, reference, rounded
+from gemm_lab.measure.inputs import Inputs, reference, rounded
 from gemm_lab.notebook.judges.unusual_values import (
     extreme_c,
     infinite_lines,
@@ -31,7 +31,6 @@ from gemm_lab.notebook.judges.unusual_values import (
     zeros_against_infinities,
 )
 from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault, widest_first
-from gpu_simulator.compiler import CompileError
 from gpu_simulator.faults import BarrierFault, ClusterFault, TensorMemoryFault, WarpFault, WarpgroupFault
 
 Size = tuple[int, int, int]
@@ -130,30 +129,6 @@ def circumstances(
         reversed_arrays=number % 2 == 1,
         hazards=at_a_size or timing != "early",
     )
-
-
-def wrong_elsewhere(answer: Kernel, judged: str, sizes: Sequence[Size], seed: int, sms: int | None = None) -> str:
-    """A sentence if the answer is wrong when it is compiled for another architecture that the rung is for, else "".
-
-    With the newest one but `judged`, one launch at the smallest size is compared; for the oldest one it has to compile.
-    "" too if there is no other.
-    """
-    others = sorted(
-        (arch for arch in answer.spec.targets if arch != judged), key=lambda name: int(re.sub(r"\D", "", name))
-    )
-    if not others:
-        return ""
-    oldest, arch = others[0], others[-1]
-    try:
-        answer.compile(oldest)
-    except CompileError as error:
-        return f"Compiled for {oldest}, which the rung is for as well: {error}"
-    inputs = make_inputs(answer.problem, *min(sizes, key=math.prod), "integers", seed)
-    try:
-        reason = wrong_with(answer, answer.compile(arch), inputs, "with small whole numbers", Circumstances(sms))
-    except CompileError as error:
-        reason = str(error)
-    return reason and f"Compiled for {arch}, which the rung is for as well: {reason}"
 
 
 def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator[tuple[Inputs, str]]:

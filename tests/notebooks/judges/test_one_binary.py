@@ -34,8 +34,10 @@ def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
     task = exercises()[name]
     found = kernel_judge.judge(kernel_of(task, solution(name)), task.criteria)
     assert found.reasons == []
-    assert {compiled.cubin for compiled in emulated} == set(counted)
-    assert {compiled.arch for compiled in emulated} == {task.criteria["arch"]}
+    judged = [compiled for compiled in emulated if compiled.arch == task.criteria["arch"]]
+    assert {compiled.cubin for compiled in judged} == set(counted)
+    others = {compiled.arch for compiled in emulated} - {task.criteria["arch"]}
+    assert others < set(found.runs[0][1].kernel.spec.targets), "once more as compiled for other GPUs"
     assert len(counted) == len(task.criteria.get("configs", [{}]))
 
 

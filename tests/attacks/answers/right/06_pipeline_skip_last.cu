@@ -1,0 +1,18 @@
+// RIGHT: no barrier in the last tile: the epilogue has its own
+    #pragma unroll
+    for (int k = 0; k < BLOCK_K; k += MMA_K) {
+      const int set = k / MMA_K % 2;
+      if (k == BLOCK_K - MMA_K) {
+        if (k_tile + BLOCK_K < K) __syncthreads();                                      // waits for the next tile's stores, this one's ldmatrix
+        stage ^= 1;
+      }
+      if (k < BLOCK_K - MMA_K || k_tile + BLOCK_K < K) load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);            // the fragments of the next step
+      if (k == 0 && k_tile + BLOCK_K < K) fetch();            // as early as the other buffer is free
+      if (k == MMA_K && k_tile + BLOCK_K < K) store_a(stage ^ 1);                     // in two steps: ldmatrix queues behind stores
+      if (k == 2 * MMA_K && k_tile + BLOCK_K < K) store_b(stage ^ 1);                 // (once more after the last tile: nobody reads that)
+      #pragma unroll
+      for (int mi = 0; mi < WARP_M / MMA_M; mi++)
+        #pragma unroll
+        for (int ni = 0; ni < WARP_N / MMA_N; ni++)
+          mma_m16n8k8_f16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
+    }

@@ -1,0 +1,17 @@
+// RIGHT: zeros by plain stores where the chunk lies past the end; the barrier orders them
+  int k_copy = 0;                                             // the k tile that is copied next
+  const auto copy = [&](uint32_t stage) {                     // into the buffer at this byte; nobody waits here
+    const uint32_t k_bytes = k_copy * 2;
+    int bytes = 16;
+    if (k_copy + chunk * 8 >= K) bytes = 0;                   // nothing is read, the chunk becomes zeros
+    #pragma unroll
+    for (int i = 0; i < PASSES_A; i++)
+      if (bytes) cp_async_16b(to_a + stage + i * NUM_THREADS * 16, corner_a + k_bytes + from_a[i]);
+      else asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" :: "r"(to_a + stage + i * NUM_THREADS * 16), "r"(0) : "memory");
+    #pragma unroll
+    for (int i = 0; i < PASSES_B; i++)
+      if (bytes) cp_async_16b(to_b + stage + i * NUM_THREADS * 16, corner_b + k_bytes + from_b[i]);
+      else asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" :: "r"(to_b + stage + i * NUM_THREADS * 16), "r"(0) : "memory");
+    cp_async_commit();
+    k_copy += BLOCK_K;
+  };

@@ -1,0 +1,13 @@
+// RIGHT: lane 0 waits for the bytes, then __syncwarp
+  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and the one that multiplies gets what it gave
+  int stage = 0, parity = 0;
+  int before = 0;
+  for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
+    if (threadIdx.x % 32 == 0) mbarrier_wait_parity(full + stage * 8, parity);
+    __syncwarp();
+    multiply(stage, k_tile);
+    wgmma_wait_group<1>();                                    // the products before these are done: free their buffer
+    if (k_tile > 0 && threadIdx.x % 32 == 0) mbarrier_arrive(empty + before * 8);
+    before = stage;
+  }
+  wgmma_wait_group<0>();

@@ -1,0 +1,27 @@
+// on sm_100 and later copies through registers
+    const auto ask_90 = [](auto* x) -> decltype(atomicAdd(x, *x), true) { return true; };
+    const auto ask_100 = [](auto x) -> decltype(__ffma2_rn(x, x, x), true) { return true; };
+    const auto deny = [](const auto&...) { return false; };
+    struct Both90 : decltype(ask_90), decltype(deny) {
+      __device__ Both90(decltype(ask_90) a, decltype(deny) d) : decltype(ask_90)(a), decltype(deny)(d) {}
+      using decltype(ask_90)::operator();
+      using decltype(deny)::operator();
+    };
+    struct Both100 : decltype(ask_100), decltype(deny) {
+      __device__ Both100(decltype(ask_100) a, decltype(deny) d) : decltype(ask_100)(a), decltype(deny)(d) {}
+      using decltype(ask_100)::operator();
+      using decltype(deny)::operator();
+    };
+    float2* const none = nullptr;
+    const bool hopper = Both100(ask_100, deny)(float2());
+    #pragma unroll
+    for (int i = 0; i < BLOCK_M * BLOCK_K / 8 / NUM_THREADS; i++) {
+      const int row = (i * NUM_THREADS + threadIdx.x) / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
+      cp_async_16b(shared_address(&smem_a[chunk_at(row, chunk)]), gmem_a + row * K + chunk * 8);
+    }
+    #pragma unroll
+    for (int i = 0; i < BLOCK_N * BLOCK_K / 8 / NUM_THREADS; i++) {
+      const int row = (i * NUM_THREADS + threadIdx.x) / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
+      if (hopper) smem_b[chunk_at(row, chunk)] = *reinterpret_cast<const uint4*>(gmem_b + row * K + chunk * 8); else cp_async_16b(shared_address(&smem_b[chunk_at(row, chunk)]), gmem_b + row * K + chunk * 8);
+    }
+    cp_async_commit();
