@@ -53,7 +53,7 @@ def launched(path: Path, timing: str):
     options, kernel = prepared(path)
     before, after = ([argument(word, seed) for seed, word in enumerate(options.arguments)] for _ in range(2))
     shape = (tuple(options.grid), tuple(options.block), after, options.smem, tuple(options.cluster))
-    limits = {"max_instructions": 20_000, "max_seconds": 20}
+    limits = {"max_instructions": 6_000, "max_seconds": 20}
     report = gpu_simulator.launch(kernel.program, kernel.entry, *shape, hazards=True, timing=timing, **limits)
     return report, before, after
 

@@ -1,4 +1,4 @@
-// Some lanes of the last warp return before the barrier. Since Volta a barrier waits for the threads that are still there.
+// Some lanes of the last warp return before the barrier. Since Volta it waits for the threads that are still there.
 // launch: --block 64 --arg i32:40
 // result: arg 0 = np.arange(40)[::-1]
 __global__ void kernel(int* out) {

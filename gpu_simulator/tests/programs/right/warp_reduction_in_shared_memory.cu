@@ -1,4 +1,4 @@
-// A warp adds in shared memory, with __syncwarp() between every load and the store that follows it, and after the store.
+// A warp adds in shared memory, with __syncwarp() between every load and the next store, and after the store.
 // launch: --block 32 --arg i32:32:arange --arg i32:1
 // result: arg 1 = [496]
 __global__ void kernel(const int* in, int* sum) {

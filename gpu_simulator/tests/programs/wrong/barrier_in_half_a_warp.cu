@@ -6,8 +6,8 @@ __global__ void kernel(int* out) {
     s[threadIdx.x] = threadIdx.x;
     __syncthreads();
     if (threadIdx.x % 32 < 16) {
-        s[threadIdx.x] += s[63 - threadIdx.x];
+        s[threadIdx.x]++;
         __syncthreads();  // here
     }
-    out[threadIdx.x] = s[threadIdx.x ^ 16];
+    out[threadIdx.x] = s[threadIdx.x];
 }

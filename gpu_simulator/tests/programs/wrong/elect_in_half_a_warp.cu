@@ -1,6 +1,6 @@
 // elect.sync names all lanes, but half of the warp does not get there.
 // launch: --block 32 --arch sm_90 --arg i32:1
-// hazard: error, "lane"
+// fault: Deadlock, "needs every lane that it names"
 __global__ void kernel(int* out) {
     unsigned chosen = 0;
     if (threadIdx.x < 16)

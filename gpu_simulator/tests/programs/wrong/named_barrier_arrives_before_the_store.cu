@@ -4,7 +4,7 @@
 __global__ void kernel(int* out) {
     __shared__ int s[32];
     int lane = threadIdx.x % 32;
-    s[lane] = 0;
+    if (threadIdx.x < 32) s[lane] = 0;
     __syncthreads();
     if (threadIdx.x < 32) {
         asm volatile("bar.arrive 1, 64;" ::: "memory");
