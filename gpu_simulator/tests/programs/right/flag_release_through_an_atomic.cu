@@ -1,5 +1,5 @@
 // Block 1 adds to the flag with a relaxed atomic. Block 2 still acquires what block 0 released, through the addition.
-// launch: --grid 3 --block 1 --arg i32:1 --arg i32:1 --arg i32:1
+// launch: --max-instructions 4000 --grid 3 --block 1 --arg i32:1 --arg i32:1 --arg i32:1
 // result: arg 2 = [8]
 __global__ void kernel(int* data, int* flag, int* out) {
     int seen;

@@ -1,5 +1,5 @@
 // Block 1 stores 2 over the released 1. A plain overwrite, unlike an atomic, ends the chain from block 0 to block 2.
-// launch: --grid 3 --block 1 --arg i32:1 --arg i32:1 --arg i32:1
+// launch: --max-instructions 4000 --grid 3 --block 1 --arg i32:1 --arg i32:1 --arg i32:1
 // hazard: race, "nothing orders the two blocks"
 __global__ void kernel(int* data, int* flag, int* out) {
     int seen;

@@ -1,5 +1,5 @@
 // The block in the middle fences with __threadfence_block(), which neither of its neighbours is covered by.
-// launch: --grid 3 --block 1 --arg i32:1 --arg i32:2 --arg i32:1
+// launch: --max-instructions 4000 --grid 3 --block 1 --arg i32:1 --arg i32:2 --arg i32:1
 // hazard: race, "fence"
 __global__ void kernel(int* data, volatile int* flags, int* out) {
     if (blockIdx.x == 0) {

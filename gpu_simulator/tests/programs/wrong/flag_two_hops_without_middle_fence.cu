@@ -1,5 +1,5 @@
 // Block 1 passes the message on without a fence between its two flags, so block 2 may miss what block 0 wrote.
-// launch: --grid 3 --block 1 --arg i32:1 --arg i32:2 --arg i32:1
+// launch: --max-instructions 4000 --grid 3 --block 1 --arg i32:1 --arg i32:2 --arg i32:1
 // hazard: race, "fence"
 __global__ void kernel(int* data, volatile int* flags, int* out) {
     if (blockIdx.x == 0) {

@@ -1,5 +1,5 @@
 // Lanes 0 to 15 wait for the whole warp, and the others spin until lane 0 has gone on.
-// launch: --block 32 --arg i32:32
+// launch: --max-instructions 4000 --block 32 --arg i32:32
 // fault: BudgetExceeded, "spins"
 __global__ void kernel(int* out) {
     volatile int* word = out;
