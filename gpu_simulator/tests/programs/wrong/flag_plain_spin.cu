@@ -1,6 +1,6 @@
-// Block 1 spins on a plain variable. The compiler may load it once, or take the loop for one that ends, and leave it out.
+// Block 1 spins on a plain variable. The compiler loads it once, before the loop, which then never ends.
 // launch: --max-instructions 4000 --grid 2 --block 1 --arg i32:1 --arg i32:1 --arg i32:1
-// hazard: race, "nothing orders the two blocks"
+// fault: BudgetExceeded, "nothing orders the two blocks"
 __global__ void kernel(int* data, int* flag, int* out) {
     if (blockIdx.x == 0) {
         *data = 42;  // here
