@@ -1,0 +1,15 @@
+// After the wait the copy has read its source, which may then be overwritten.
+// launch: --block 64 --arg i32:256:arange --arg i32:256
+// result: arg 1 = args[0]
+__device__ void copy16(void* to, const void* from) {
+    unsigned at = __cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(at), "l"(from) : "memory");
+}
+__global__ void kernel(int4* in, int4* out) {
+    __shared__ int4 tile[64];
+    int t = threadIdx.x;
+    copy16(&tile[t], &in[t]);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    in[t] = make_int4(0, 0, 0, 0);
+    out[t] = tile[t];
+}

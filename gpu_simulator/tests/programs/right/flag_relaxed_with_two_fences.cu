@@ -1,0 +1,15 @@
+// The flag is stored and loaded relaxed; a fence on each side makes it a release and an acquire pattern.
+// launch: --grid 2 --block 1 --arg i32:1 --arg i32:1 --arg i32:1
+// result: arg 2 = [7]
+__global__ void kernel(int* data, int* flag, int* out) {
+    if (blockIdx.x == 0) {
+        *data = 7;
+        asm volatile("fence.acq_rel.gpu; st.relaxed.gpu.global.s32 [%0], %1;" :: "l"(flag), "r"(1) : "memory");
+    } else {
+        int seen;
+        do asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+        while (seen == 0);
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        *out = *data;
+    }
+}

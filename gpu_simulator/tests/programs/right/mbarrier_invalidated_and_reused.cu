@@ -1,0 +1,31 @@
+// After mbarrier.inval the memory may hold other data.
+// launch: --block 64 --arg i32:64
+// result: arg 0 = np.arange(64)[::-1] + 5
+__device__ void arrive(unsigned bar) {
+    asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" :: "r"(bar) : "memory");
+}
+__device__ void wait(unsigned bar, int parity) {
+    int done;
+    do asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.b32 %0, 1, 0, p; }"
+                    : "=r"(done) : "r"(bar), "r"(parity) : "memory");
+    while (!done);
+}
+__global__ void kernel(int* out) {
+    __shared__ long long barrier;
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    unsigned bar = __cvta_generic_to_shared(&barrier);
+    if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], 64;" :: "r"(bar) : "memory");
+    __syncthreads();
+    s[t] = t;
+    arrive(bar);
+    wait(bar, 0);
+    int other = s[63 - t];
+    __syncthreads();
+    if (t == 0) {
+        asm volatile("mbarrier.inval.shared.b64 [%0];" :: "r"(bar) : "memory");
+        barrier = 5;
+    }
+    __syncthreads();
+    out[t] = other + (int)barrier;
+}

@@ -1,0 +1,15 @@
+// The block may end, and its shared memory pass to another one, while the copy still has to read it.
+// launch: --block 64 --arch sm_90 --arg i32:64
+// hazard: error, "wait_group"
+__global__ void kernel(int* out) {
+    __shared__ __align__(16) int tile[64];
+    unsigned at = __cvta_generic_to_shared(tile);
+    tile[63 - threadIdx.x] = threadIdx.x;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;"
+                     :: "l"(out), "r"(at) : "memory");  // here
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    }
+}

@@ -1,0 +1,15 @@
+// The copy does not wait for the other warp, which may not have written its half of the tile.
+// launch: --block 64 --arch sm_90 --arg i32:64
+// hazard: race, "no barrier"
+__global__ void kernel(int* out) {
+    __shared__ __align__(16) int tile[64];
+    unsigned at = __cvta_generic_to_shared(tile);
+    tile[63 - threadIdx.x] = threadIdx.x;  // here
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;"
+                     :: "l"(out), "r"(at) : "memory");  // here
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
+}

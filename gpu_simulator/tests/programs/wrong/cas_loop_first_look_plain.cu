@@ -1,0 +1,10 @@
+// The first look before the loop of atomicCAS is a plain load, which races with the updates of the other block.
+// launch: --grid 2 --block 1 --arg i32:64:arange --arg i32:1
+// hazard: race, "nothing orders the two blocks"
+__global__ void kernel(const int* in, int* product) {
+    int value = in[blockIdx.x] + 2, old = *product, assumed;  // here
+    do {
+        assumed = old;
+        old = atomicCAS(product, assumed, assumed * value + 1);  // here
+    } while (old != assumed);
+}

@@ -1,0 +1,16 @@
+// The thread stores into the slot while the copy into it may still be on its way: either may win.
+// launch: --block 64 --arg i32:256:arange --arg i32:256
+// hazard: error, "while a cp.async may still be writing it"
+__device__ void copy16(void* to, const void* from) {
+    unsigned at = __cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(at), "l"(from) : "memory");
+}
+__global__ void kernel(const int4* in, int4* out) {
+    __shared__ int4 tile[64];
+    int t = threadIdx.x;
+    copy16(&tile[t], &in[t]);  // here
+    tile[t] = make_int4(1, 2, 3, 4);  // here
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    out[t] = tile[63 - t];
+}

@@ -1,0 +1,138 @@
+"""Small CUDA programs, right and wrong: the right ones are found clean, the wrong ones named with line and reason.
+
+The first lines of each program say what it is, how it is launched, and what a wrong one must report:
+
+    // launch: --grid 2 --block 64 --arg i32:64        options of `python -m gpu_simulator`
+    // result: arg 0 = 2 * np.arange(64)               after the launch; `args` are the arguments before it
+    // hazard: race, "__threadfence()"                 its severity (or race|error), and a part of its message
+    // fault: Deadlock, "barrier"                      the launch ends with this error
+
+A line that the message has to name, or one of them, ends in `// here`.
+"""
+
+import argparse
+import re
+import shlex
+from functools import cache
+from pathlib import Path
+
+import compiling
+import numpy as np
+import pytest
+
+import gpu_simulator
+from gpu_simulator.cli.argument_words import argument
+from gpu_simulator.cli.command_line import add_options
+from gpu_simulator.cli.kernel_file import kernel_file
+
+PROGRAMS = Path(__file__).parent / "programs"
+RIGHT, WRONG = (sorted(path.stem for path in (PROGRAMS / kind).glob("*.cu")) for kind in ("right", "wrong"))
+
+# Judged wrongly today: right programs that are reported, and wrong ones that are not found or not for their reason.
+READ_ONCE = "a volatile or acquire read in a retry loop, or whose stale value is checked again, is called suspicious"
+STARVED = "two blocks that spin starve the third one, for which both wait"
+LANE_RELEASES = "what one lane releases covers the stores of the other lanes, without __syncwarp()"
+LOCKSTEP = "blocks run in step, and only the order seen in this run is judged: another timing would race"
+SCOPE = "the same atomic of block scope in two blocks counts as atomic"
+SIZES = "strong accesses of two sizes count as atomic to each other"
+MASKS = "the masks of an instruction of a warp are taken together, although each lane waits for its own"
+KNOWN = {
+    "right/atomic_maximum_by_cas_after_a_volatile_look": READ_ONCE,
+    "right/double_checked_initialisation": READ_ONCE,
+    "right/flag_read_once_with_a_fallback": READ_ONCE,
+    "right/flag_release_through_an_atomic": STARVED,
+    "right/flag_two_hops": STARVED,
+    "right/lock_test_and_test_and_set": READ_ONCE,
+    "right/seqlock_of_volatile_words": READ_ONCE,
+    "right/syncwarp_in_both_branches": "two __syncwarp() with one mask in two branches are called a deadlock",
+    "wrong/activemask_taken_for_the_branch": "the warp runs together here, so __activemask() names all who entered",
+    "wrong/atomic_of_block_scope_between_blocks": SCOPE,
+    "wrong/atomics_of_two_widths": SIZES,
+    "wrong/barrier_in_half_a_warp": "lanes that have ended later count as if they had ended before the barrier",
+    "wrong/bulk_store_fence_by_another_thread": "a proxy fence of the issuing thread covers the stores of all others",
+    "wrong/bulk_store_read_back_too_early": "wait_group.read counts as if the global writes were done",
+    "wrong/cooperative_groups_exchange_between_tiles": MASKS,
+    "wrong/cp_async_source_overwritten_in_flight": "the source of a cp.async in flight is not watched",
+    "wrong/flag_overwritten_by_a_store": STARVED,
+    "wrong/flag_set_without_syncwarp": LANE_RELEASES,
+    "wrong/flag_two_hops_middle_of_block_scope": STARVED,
+    "wrong/flag_two_hops_without_middle_fence": STARVED,
+    "wrong/grid_barrier_counts_one_block_less": LOCKSTEP,
+    "wrong/grid_barrier_used_twice": LOCKSTEP,
+    "wrong/last_block_ticket_of_block_scope": SCOPE,
+    "wrong/lookback_scan_word_in_two_halves": SIZES,
+    "wrong/mbarrier_arrival_without_syncwarp": LANE_RELEASES,
+    "wrong/mbarrier_asked_once": LOCKSTEP,
+    "wrong/mbarrier_overwritten_with_data": "a plain store over an mbarrier that nobody has invalidated passes",
+    "wrong/peterson_lock_without_store_load_fence": "memory is always in order, so both blocks never enter here",
+    "wrong/reduce_with_two_masks_at_once": MASKS,
+    "wrong/ring_overwrites_what_is_unread": LOCKSTEP,
+    "wrong/syncwarp_mask_too_small": MASKS,
+}
+
+
+def head(text: str, word: str) -> str | None:
+    """What follows `// word:` at the start of a line, or None."""
+    found = re.search(rf"^// {word}: (.*)", text, re.M)
+    return found and found[1].strip()
+
+
+@cache
+def prepared(path: Path):
+    """The options of the launch, and the compiled program."""
+    compiling.need_compiler()
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    options = parser.parse_args([str(path), *shlex.split(head(path.read_text(), "launch") or "")])
+    return options, kernel_file(path, options.entry, options.arch, cache=compiling.CACHE)
+
+
+def launched(path: Path, timing: str):
+    """The report, the arguments before the launch, and after it."""
+    options, kernel = prepared(path)
+    before, after = ([argument(word, seed) for seed, word in enumerate(options.arguments)] for _ in range(2))
+    shape = (tuple(options.grid), tuple(options.block), after, options.smem, tuple(options.cluster))
+    most = options.max_instructions or 50_000  # a loop runs 20,000 before a late copy lands
+    report = gpu_simulator.launch(
+        kernel.program, kernel.entry, *shape, hazards=True, timing=timing, max_instructions=most
+    )
+    return report, before, after
+
+
+def cases(kind: str, names: list[str]):
+    known = {name: KNOWN.get(f"{kind}/{name}") for name in names}
+    return [pytest.param(n, marks=[pytest.mark.xfail(reason=known[n], strict=True)] if known[n] else []) for n in names]
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize("name", cases("right", RIGHT))
+def test_a_right_program_is_clean(name, timing):
+    path = PROGRAMS / "right" / f"{name}.cu"
+    report, before, after = launched(path, timing)
+    assert [str(hazard) for hazard in report.hazards] == []
+    if result := head(path.read_text(), "result"):
+        number, _, expected = result.removeprefix("arg ").partition(" = ")
+        expected = np.ravel(eval(expected, {"np": np, "args": before}))
+        assert np.array_equal(after[int(number)].ravel(), expected)
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize("name", cases("wrong", WRONG))
+def test_a_wrong_program_is_found(name, timing):
+    path = PROGRAMS / "wrong" / f"{name}.cu"
+    text = path.read_text()
+    marked = [f"{name}.cu:{row}" for row, line in enumerate(text.split("\n"), 1) if line.endswith("// here")]
+    kind, phrase = re.fullmatch(r'([\w|]+), "(.*)"', head(text, "fault") or head(text, "hazard")).groups()
+    if head(text, "fault"):
+        with pytest.raises(getattr(gpu_simulator, kind)) as error:
+            launched(path, timing)
+        found = [str(error.value)]
+    else:
+        hazards = launched(path, timing)[0].hazards
+        found = [str(hazard) for hazard in hazards if hazard.severity in kind.split("|")]
+        assert found, [f"{hazard.severity}: {hazard}" for hazard in hazards]
+    assert any(phrase in said.replace(name, "") and _names(said, marked) for said in found), found
+
+
+def _names(said: str, places: list[str]) -> bool:
+    return not places or any(re.search(rf"{re.escape(place)}\b", said) for place in places)
