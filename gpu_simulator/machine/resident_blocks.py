@@ -20,7 +20,10 @@ from gpu_simulator.machine.memory import LocalMemory, SharedMemory
 from gpu_simulator.machine.special_registers import SpecialRegisters
 
 PATTERNS = 1_000_000  # costs of address patterns that are kept from one group to the next, about 150 bytes each
-FAIR = 256  # of as many scheduling steps, the last 32 run the lanes at the highest program counter
+# The lanes at the lowest program counter run, so that lanes that diverged come together again. Of each FAIR steps, the
+# last FAVOURED follow a lane that is elsewhere, another one each time, so that lanes that spin do not starve those for
+# which they wait.
+FAIR, FAVOURED = 256, 32
 
 
 class ResidentBlocks(ControlFlow, SpecialRegisters):
@@ -60,7 +63,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
             self.at = None
         self.runs = launch.runs
         self.contexts: dict[bytes, Lanes] = {}
-        self.steps = 0
+        self.steps, self.followed = 0, 0
         self.warpgroups = Warpgroups(self) if launch.program.warpgroup_registers is not None else None
         self.groups = Groups(self)
         self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
@@ -151,9 +154,8 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         pc = self.pc
         self.steps += 1
         lowest = int(pc.min())
-        if self.steps % FAIR > FAIR - 32:  # so that spinning lanes do not starve those that they wait for
-            highest = int(np.where(pc < PARKED, pc, -1).max())
-            lowest = highest if highest >= 0 else lowest
+        if self.steps % FAIR >= FAIR - FAVOURED:
+            lowest = self.favoured(lowest)
         if lowest >= PARKED:
             if lowest >= DONE:
                 return None
@@ -168,6 +170,16 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
             else:
                 return self.pick() if self.unblock() else self.barriers.stuck_collective(lowest)
         return lowest, self.context(chosen)
+
+    def favoured(self, lowest: int) -> int:
+        """The program counter of the lane that is followed now: one that is not at the lowest if there is one."""
+        pc = self.pc
+        if self.steps % FAIR == FAIR - FAVOURED or pc[self.followed] >= PARKED:
+            elsewhere = np.unique(pc[(pc < PARKED) & (pc > lowest)])[::-1]
+            if not len(elsewhere):
+                return lowest
+            self.followed = int(np.argmax(pc == elsewhere[self.steps // FAIR % len(elsewhere)]))
+        return int(pc[self.followed])
 
     def unblock(self) -> bool:
         """Called if no lane can continue: complete loads that are waited for, or let waits fail; True if that helps."""

@@ -149,6 +149,7 @@ class RaceDetector(Observer):
             self.check(access, last, "wrote")
             self.check_readers(access)
             access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
+            self._check_scope(access, event)
         if reads:
             self._acquire(site, numbers)
         self._publish(site, numbers, event)
@@ -173,6 +174,16 @@ class RaceDetector(Observer):
         scope = self.hazards.accesses.acquires[site]
         if scope:
             self.order.acquire(self._rows(numbers), scope >= self._wide)
+
+    def _check_scope(self, access: Access, event: int) -> None:
+        """Report lanes of several blocks that update one place in one atomic instruction whose scope is the block."""
+        if self.hazards.accesses.scope[access.site] >= self._wide:
+            return
+        last = access.shadow.written[access.cells]
+        foreign = (last & LANE_MASK) // (32 * self.order.own) != access.lanes // (32 * self.order.own)
+        if foreign.any():
+            row, column = np.argwhere(foreign)[0]
+            self._race(access, row, column, int(last[row, column]), "wrote", False, True)
 
     def _publish(self, site: int, numbers, event: int) -> None:
         scope = self.hazards.accesses.releases[site]
@@ -274,11 +285,12 @@ class RaceDetector(Observer):
         other = int(self.hazards.site_of[before >> LANE_BITS])
         words, lane = self.words(access, row, column), before & LANE_MASK
         step = self.order.missing_step(words.lane, lane, before >> LANE_BITS)
+        strength = self.hazards.accesses.mixed(access.site, other)
         self.hazards.add(
             "race",
             access.site,
             other,
-            lambda: explain(words, access.site, access.verb, lane, past, other, equal, together, step),
+            lambda: explain(words, access.site, access.verb, lane, past, other, equal, together, step or strength),
             reach_of(words.launch, words.lane, lane),
             SUSPICIOUS if equal else RACE,
         )

@@ -93,7 +93,10 @@ def explain(
     together: bool,
     step: str = "",
 ) -> str:
-    """The message about a race, in one or two sentences. step: see `Ordering.missing_step`."""
+    """The message about a race, in one or two sentences.
+
+    step: see `Ordering.missing_step` and `StrongAccesses.mixed`.
+    """
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
     reach = reach_of(launch, lane, other_lane)
@@ -107,7 +110,12 @@ def explain(
         )
     if not one_block:
         who = f"{block_of(launch, other_lane)}, {who}"
-    if together and one_warp:
+    if step == "scope":
+        why = (
+            "both are atomic, volatile, acquire or release, but the scope of one of them is its own block; they need "
+            "the scope of the device, as atomicAdd has it and atomicAdd_block has not."
+        )
+    elif together and one_warp:
         why = "which of the two values stays is not defined."
     elif step == "acquire":
         fence = "__threadfence_block()" if one_block else "__threadfence()"
@@ -131,6 +139,11 @@ def explain(
         why = (
             "nothing orders the two blocks of the cluster; barrier.cluster does (arrive, then wait), or an mbarrier at "
             "which the other arrives."
+        )
+    elif step == "plain":
+        why = (
+            "nothing orders the two blocks, and one of the accesses is a plain one; make both atomic or volatile, or "
+            "order them by __threadfence() and an atomic or volatile write that the other block reads."
         )
     else:
         why = (

@@ -25,8 +25,8 @@ class StrongAccesses:
 
     scope: WEAK for a weak access, else BLOCK, CLUSTER or DEVICE; one more entry at the end, WEAK, stands for none.
     acquires, releases: the scope of an acquire or a release, WEAK for others.   atomic: atom and red.
-    retried: reads of which nobody can say that they depend on timing: atom, and loads that a loop repeats until they
-    give another value.   any: whether there is a strong access.
+    retried: reads of which nobody can say that they depend on timing: atom, and loads in a loop of which their value
+    decides a branch, so that they are repeated.   any: whether there is a strong access.
     """
 
     def __init__(self, program):
@@ -48,6 +48,11 @@ class StrongAccesses:
         least = np.minimum(self.scope[others], self.scope[site])
         return (least == DEVICE) | (least == CLUSTER) & one_cluster | (least > WEAK) & one_block
 
+    def mixed(self, site: int, other: int) -> str:
+        """Why two accesses of which one is strong may race: "scope", "plain" if one is weak; "" if both are weak."""
+        strong = [self.scope[site] > WEAK, self.scope[other] > WEAK]
+        return "scope" if all(strong) else "plain" if any(strong) else ""
+
 
 def scope_of(item: Instruction) -> int:
     """The scope of a strong access; WEAK for a weak one and for other instructions."""
@@ -60,7 +65,7 @@ def scope_of(item: Instruction) -> int:
 
 
 def _retried(blocks: list[Block]) -> Iterator[int]:
-    """Yields the sites of strong loads in loops that end by what they have loaded."""
+    """Yields the sites of strong loads in loops in which their value decides a branch."""
     before: dict[int, list[int]] = {}
     for block in blocks:
         for target in block.targets:
@@ -87,10 +92,8 @@ def _reached(start: int, following) -> set[int]:
 
 
 def _decides(loop: list[Block], load: Instruction) -> bool:
-    """Whether the result of a load decides when a loop ends."""
-    depend = set(registers_in(load.operands[0]))
-    inside = {block.index for block in loop}
-    size = -1
+    """Whether the result of a load decides a branch of a loop."""
+    depend, size = set(registers_in(load.operands[0])), -1
     while size != len(depend):
         size = len(depend)
         for block in loop:
@@ -100,7 +103,7 @@ def _decides(loop: list[Block], load: Instruction) -> bool:
                     depend.update(writes)
     return any(
         block.terminator is not None
-        and not inside.issuperset(block.targets)
+        and len(block.targets) > 1
         and not depend.isdisjoint(reads_and_writes(block.terminator)[0])
         for block in loop
     )

@@ -46,16 +46,6 @@ def test_an_unsupported_opcode_names_the_source_line(cuda):
         cuda(source, out(), arch="sm_90a")
 
 
-def test_a_heap_is_refused_with_what_would_work(cuda):
-    source = HEAD + "(int** p) {\n  p[threadIdx.x] = (int*)malloc(64);\n}"
-    with pytest.raises(
-        emulator.UnsupportedInstruction, match=r"kernel.cu:2.*malloc.*heap.*pass an array from the host"
-    ):
-        cuda(source, np.zeros(32, np.uint64))
-    with pytest.raises(emulator.UnsupportedInstruction, match="free in device code needs a heap"):
-        cuda(HEAD + "(int* p) { free(p); }", out())
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

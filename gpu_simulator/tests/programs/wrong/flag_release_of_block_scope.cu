@@ -1,6 +1,6 @@
 // The release names scope .cta, but the reader is in another block.
 // launch: --grid 2 --block 1 --arg i32:1 --arg i32:1 --arg i32:1
-// hazard: race, "nothing orders the two blocks"
+// hazard: race, "the scope of the device"
 __global__ void kernel(int* data, int* flag, int* out) {
     if (blockIdx.x == 0) {
         *data = 7;  // here

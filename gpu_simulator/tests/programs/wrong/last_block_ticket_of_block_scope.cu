@@ -1,6 +1,6 @@
 // atomicAdd_block is atomic for one block only, so two blocks may draw the same ticket and no block the last.
 // launch: --grid 4 --block 1 --arg i32:4 --arg u32:1 --arg i32:1
-// hazard: race, "nothing orders the two blocks"
+// hazard: race, "the scope of the device"
 __global__ void kernel(int* part, unsigned* tickets, int* sum) {
     part[blockIdx.x] = blockIdx.x + 1;
     __threadfence();
