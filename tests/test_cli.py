@@ -241,7 +241,7 @@ def test_emulate_runs_a_file_from_elsewhere(capsys, tmp_path):
     assert np.array_equal(np.load(tmp_path / "out" / "array1.npy").reshape(32, 32), np.arange(1024).reshape(32, 32).T)
     file.write_text(TRANSPOSE.replace("  __syncthreads();\n", ""))
     code, out, _ = run(capsys, *words, "--hazards")
-    assert code == 1 and "hazard:" in out
+    assert code == 1 and "hazard (race):" in out
 
 
 @pytest.mark.parametrize(

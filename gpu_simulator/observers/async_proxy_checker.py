@@ -27,7 +27,7 @@ class Record:
 
     init: `event << 32 | lane` of its init.   clock: published by the arrivals of the current phase.
     over: published by completed phases.   taken, taken_over: as `Ordering.taken`, that belong to each of the two.
-    met, met_over: the same clocks with relaxed arrivals, which order tcgen05 (`tcgen05_order`).
+    met, met_over: the same clocks with relaxed arrivals, which order tcgen05 (`tcgen05.order`).
     loads: copies that the current phase counts.   ended: copies of completed phases for which no thread has waited yet.
     """
 

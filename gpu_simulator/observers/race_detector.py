@@ -24,7 +24,7 @@ from gpu_simulator.observers.register_shares import RegisterShares
 from gpu_simulator.observers.severities import RACE, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, SharedShadow
 from gpu_simulator.observers.strong_accesses import CLUSTER, DEVICE, WEAK
-from gpu_simulator.observers.tcgen05_checker import Tcgen05Checker
+from gpu_simulator.observers.tcgen05.checker import Tcgen05Checker
 from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
 

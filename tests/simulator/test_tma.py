@@ -154,7 +154,7 @@ def test_what_is_no_tensor_map():
         three = TensorMap.of(np.zeros((4, 8, 64), np.float16), (64, 8, 1))
         emulator.launch(compiled, "kernel", 1, 128, [three, *args[1:]])
     with pytest.raises(emulator.EmulatorError.__mro__[1], match="declare the parameter `const __grid_constant__"):
-        emulator.launch(compiled, "kernel", 1, 128, [PLAIN.tensor_map(PLAIN.array()), *args[1:3], three])
+        emulator.launch(compiled, "kernel", 1, 128, [PLAIN.tensor_map(PLAIN.array()), *args[1:-1], three])
     with pytest.raises(emulator.EmulatorError.__mro__[1], match="without an array"):
         emulator.launch(compiled, "kernel", 1, 128, [three.without_array(), *args[1:]])
     local = (Path(__file__).parent / "boxes.cu").read_text().replace("const __grid_constant__ ", "")

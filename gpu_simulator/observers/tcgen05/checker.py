@@ -18,11 +18,11 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.observers.access import Access
-from gpu_simulator.observers.collector_buffers import CollectorBuffers
 from gpu_simulator.observers.happens_before import LANE_BITS
-from gpu_simulator.observers.tcgen05_accesses import Cells, Progress, Touch
-from gpu_simulator.observers.tcgen05_messages import Tcgen05Messages
-from gpu_simulator.observers.tcgen05_order import Tcgen05Order
+from gpu_simulator.observers.tcgen05.accesses import Cells, Progress, Touch
+from gpu_simulator.observers.tcgen05.collector_buffers import CollectorBuffers
+from gpu_simulator.observers.tcgen05.messages import Tcgen05Messages
+from gpu_simulator.observers.tcgen05.order import Tcgen05Order
 
 CHUNK_SHIFT = 4
 

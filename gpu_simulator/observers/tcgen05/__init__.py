@@ -1,0 +1,1 @@
+"""The checks of tcgen05: tensor memory, collector buffers, and what orders them."""
