@@ -34,27 +34,16 @@ def kernel_file(
     include: Sequence[Path] = (),
     defines: Mapping[str, str] | None = None,
     cache: Path | None = None,
+    text: str | None = None,
 ) -> KernelFile:
     """Read a .ptx file, or a .cu file and compile its device code for `arch`.
 
     entry: the name of a kernel in the source, for a template with its arguments (`reduce<int, 256>`), or its name in
     the PTX; None: the only kernel.   include: folders with headers, besides the file's own.   defines: macros.
-    cache: folder for compiled kernels, or None.
+    cache: folder for compiled kernels, or None.   text: what the file holds, if it is not to be read.
     Raises `ConfigError` for a file that cannot be read and for a name that fits no kernel or several, `CompileError`.
     """
-    return kernel_text(_read(path), path, entry, arch, include, defines, cache)
-
-
-def kernel_text(
-    text: str,
-    path: Path,
-    entry: str | None = None,
-    arch: str = "sm_80",
-    include: Sequence[Path] = (),
-    defines: Mapping[str, str] | None = None,
-    cache: Path | None = None,
-) -> KernelFile:
-    """The same for a text. path: its name, in whose folder its own headers lie; .ptx for PTX, which is not compiled."""
+    text = _read(path) if text is None else text
     if path.suffix == ".ptx":
         return KernelFile(text, _entry(_ENTRY.findall(text), entry, path.name), text, path.name)
     nvrtc_library.version()  # says what to install where there is no compiler

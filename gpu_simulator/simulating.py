@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_simulator.kernel_file import kernel_file, kernel_text
+from gpu_simulator.kernel_file import kernel_file
 from gpu_simulator.launching import Extent, launch
 from gpu_simulator.report import Report
 
@@ -39,8 +39,8 @@ def simulate(
     macros = {name: str(value) for name, value in (defines or {}).items()}
     folders = [Path(folder) for folder in include]
     if isinstance(source, Path):
-        found = kernel_file(source, kernel, arch, folders, macros)
+        path, text = source, None
     else:
-        path = Path("source.ptx" if _PTX.search(source) else "source.cu")
-        found = kernel_text(source, path, kernel, arch, folders, macros)
+        path, text = Path("source.ptx" if _PTX.search(source) else "source.cu"), source
+    found = kernel_file(path, kernel, arch, folders, macros, text=text)
     return launch(found.program, found.entry, grid, block, args, **options)

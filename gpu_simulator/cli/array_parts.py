@@ -19,7 +19,7 @@ def part_of(word: str, arrays: Mapping[int, np.ndarray]) -> str:
     found = _PART.fullmatch(word)
     if not found:
         raise ConfigError(f"--print {word} names no values; write an argument and a slice: --print 2[0:8].")
-    array = _array(word, "--print", int(found[1]), arrays)
+    array = array_named(word, "--print", int(found[1]), arrays)
     try:
         place = tuple(_index(part) for part in found[2].split(",")) if found[2] else ()
         part = array[place]
@@ -41,7 +41,7 @@ def difference(word: str, arrays: Mapping[int, np.ndarray], tolerance: float) ->
     number, given, file = word.partition("=")
     if not given or not number.isdecimal() or not file:
         raise ConfigError(f"--compare {word} is not a comparison; write --compare 2=reference.npy.")
-    array = _array(word, "--compare", int(number), arrays)
+    array = array_named(word, "--compare", int(number), arrays)
     try:
         wanted = np.load(Path(file), allow_pickle=False)
     except (OSError, ValueError) as error:
@@ -52,10 +52,11 @@ def difference(word: str, arrays: Mapping[int, np.ndarray], tolerance: float) ->
     if array.dtype.kind not in "fiu" or wanted.dtype.kind not in "fiu":
         raise ConfigError(f"--compare {word}: only numbers are compared, not {array.dtype} with {wanted.dtype}.")
     got, want = array.astype(np.float64), wanted.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        wrong = np.abs(got - want) > tolerance * np.maximum(1, np.abs(want))
-    wrong = (wrong | (np.isnan(got) != np.isnan(want)) | (np.isinf(want) & (got != want))) & (array != wanted)
-    wrong &= ~(np.isnan(got) & np.isnan(want))
+    wrong = (array != wanted) & ~(np.isnan(got) & np.isnan(want))
+    if tolerance:
+        with np.errstate(invalid="ignore"):
+            near = np.abs(got - want) <= tolerance * np.maximum(1, np.abs(want))
+        wrong &= ~(near & np.isfinite(want))
     if not wrong.any():
         return ""
     place = tuple(int(axis[0]) for axis in np.nonzero(wrong))
@@ -66,7 +67,8 @@ def difference(word: str, arrays: Mapping[int, np.ndarray], tolerance: float) ->
     )
 
 
-def _array(word: str, option: str, number: int, arrays: Mapping[int, np.ndarray]) -> np.ndarray:
+def array_named(word: str, option: str, number: int, arrays: Mapping[int, np.ndarray]) -> np.ndarray:
+    """The array among the arguments that an option names. Raises `ConfigError` if there is none. word: its value."""
     if number not in arrays:
         names = ", ".join(map(str, arrays)) or "none"
         raise ConfigError(f"{option} {word}: argument {number} is not an array; these are: {names} (from 0).")

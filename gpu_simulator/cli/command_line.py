@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gpu_simulator.cli.argument_words import FORMS, argument, array_of
-from gpu_simulator.cli.array_parts import difference, part_of
+from gpu_simulator.cli.array_parts import array_named, difference, part_of
 from gpu_simulator.cli.report_text import changed, changes, short_margin
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
@@ -108,7 +108,8 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     defines = dict(_define(word) for word in options.define)
     kernel = kernel_file(options.file, options.entry, options.arch, [*options.include, *include], defines, cache)
     _check_count(kernel, values)
-    before = [None if (array := array_of(value)) is None else array.copy() for value in values]
+    arrays = {number: array for number, value in enumerate(values) if (array := array_of(value)) is not None}
+    before = {number: array.copy() for number, array in arrays.items()}
     report = launch(
         kernel.program,
         kernel.entry,
@@ -125,7 +126,7 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     if options.counts:
         print(short_margin(report, kernel.file, kernel.text))
     print(report)
-    for line in changes(before, [*map(array_of, values)]):
+    for line in changes(before, arrays):
         print(line)
     if report.output:
         print(f"printed by the kernel:\n{report.output}")
@@ -133,7 +134,6 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
         print(f"hazard ({hazard.severity}): {hazard}")
     if options.hazards and not report.hazards:
         print("no hazards found in this launch")
-    arrays = {number: array for number, value in enumerate(values) if (array := array_of(value)) is not None}
     for word in options.printed:
         print(part_of(word, arrays))
     differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance))]
@@ -142,7 +142,7 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     if options.compare and not differ:
         print("equal to the reference")
     for place in options.save:
-        _save(place, before, values)
+        _save(place, before, arrays)
     return 1 if report.hazards or differ else 0
 
 
@@ -171,15 +171,11 @@ def _parameter(parameter) -> str:
     return "u64 or a pointer" if parameter.type in ("u64", "b64") else parameter.type
 
 
-def _save(place: str, before: list[Any], values: list[Any]) -> None:
+def _save(place: str, before: Mapping[int, np.ndarray], arrays: Mapping[int, np.ndarray]) -> None:
     """Write arrays to .npy files. place: the value of --save."""
-    arrays = {number: array for number, value in enumerate(values) if (array := array_of(value)) is not None}
     number, given, path = place.partition("=")
     if given and number.isdecimal():
-        if int(number) not in arrays:
-            names = ", ".join(map(str, arrays)) or "none"
-            raise ConfigError(f"--save {place}: argument {number} is not an array; these are: {names} (from 0).")
-        files = {Path(path): arrays[int(number)]}
+        files = {Path(path): array_named(place, "--save", int(number), arrays)}
     elif place.endswith(".npy"):
         new = [number for number in arrays if changed(before[number], arrays[number])]
         if len(new) != 1:

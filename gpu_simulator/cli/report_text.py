@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -45,14 +45,12 @@ def _rows(costs: dict[int, Totals], text: str) -> list[str]:
     return rows
 
 
-def changes(before: Sequence, after: Sequence) -> list[str]:
-    """A line for each array among the arguments: its first values if the kernel changed it."""
+def changes(before: Mapping[int, np.ndarray], after: Mapping[int, np.ndarray]) -> list[str]:
+    """A line for each array, by the number of its argument: its first values if the kernel changed it."""
     lines = []
-    for number, (old, new) in enumerate(zip(before, after, strict=True)):
-        if isinstance(new, np.ndarray):
-            shape = "x".join(map(str, new.shape))
-            what = f"argument {number}, {new.dtype}:{shape}"
-            lines.append(f"{what}: {_values(new)}" if changed(old, new) else f"{what}: unchanged")
+    for number, new in after.items():
+        what = f"argument {number}, {new.dtype}:{'x'.join(map(str, new.shape))}"
+        lines.append(f"{what}: {_values(new)}" if changed(before[number], new) else f"{what}: unchanged")
     return lines
 
 

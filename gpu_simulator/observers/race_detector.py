@@ -149,7 +149,7 @@ class RaceDetector(Observer):
             self.check(access, last, "wrote")
             self.check_readers(access)
             access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
-            self._check_scope(access, event)
+            self._check_scope(access)
         if reads:
             self._acquire(site, numbers)
         self._publish(site, numbers, event)
@@ -175,7 +175,7 @@ class RaceDetector(Observer):
         if scope:
             self.order.acquire(self._rows(numbers), scope >= self._wide)
 
-    def _check_scope(self, access: Access, event: int) -> None:
+    def _check_scope(self, access: Access) -> None:
         """Report lanes of several blocks that update one place in one atomic instruction whose scope is the block."""
         if self.hazards.accesses.scope[access.site] >= self._wide:
             return

@@ -27,14 +27,12 @@ from gemm_lab.notebook.judges.fragment_check import explain_fragments
 from gemm_lab.notebook.judges.machine_sizes import too_much_local_memory, wrong_with_many_blocks
 from gemm_lab.notebook.judges.offset_widths import narrow_offset
 from gemm_lab.notebook.judges.other_targets import wrong_on_other_targets
-from gemm_lab.notebook.judges.special_launches import FAULTS, wrong_with_special_values
+from gemm_lab.notebook.judges.special_launches import FAULTS, first_hazard_of, wrong_with_special_values
 from gemm_lab.notebook.judges.value_dependence import depends_on_values
 from gpu_runner import KernelFault, KernelHang
+from gpu_simulator.codegen.program import program_of
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError, NotJudged
-from gpu_simulator.observers.severities import SUSPICIOUS
-from gpu_simulator.ptx.inlining import flatten
-from gpu_simulator.ptx.parser import parse
 
 
 @dataclass
@@ -174,7 +172,7 @@ def _judge_run(
         )
     if limit is not None and compiled.smem > limit:
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
-    if flatten(parse(compiled.ptx), compiled.entry).frames:
+    if program_of(compiled.ptx, compiled.entry).frames:
         return refuse("A function in it calls itself. No part of a matrix product needs that: write a loop.")
     if reason := too_much_local_memory(answer, compiled):
         return refuse(where + reason)
@@ -185,7 +183,7 @@ def _judge_run(
             return refuse(f"{where}At {m} × {n} × {k}: {fault}")
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
-            return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
+            return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *first_hazard_of(run))
     for m, n, k in longest:
         try:
             long = answer.run(n, m, k, seed=seed, backend="emulator", sms=sms, counted=False)
@@ -193,7 +191,7 @@ def _judge_run(
             return refuse(f"{where}At {m} × {n} × {k}: {fault}")
         if not long.passed:
             return refuse(f"{where}At {m} × {n} × {k}: {long.message}")
-    if reasons := _hazards(run):
+    if reasons := first_hazard_of(run):
         return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
     reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
     if not (reason or found.runs):  # with the first configuration alone
@@ -284,15 +282,6 @@ def _said(says: str, value: float, bound: float) -> str:
     """The sentence of a count, with enough digits to distinguish the value from its bound."""
     digits = next((digits for digits in range(2, 7) if f"{value:.{digits}f}" != f"{bound:.{digits}f}"), 6)
     return says.replace("{found:.2f}", f"{{found:.{digits}f}}").format(found=value, wanted=bound)
-
-
-def _hazards(run: Any) -> list[str]:
-    """A list with a sentence about the first hazard of a run, in early or in late timing; [] if there is none."""
-    try:
-        found = run.hazards()
-    except FAULTS as fault:  # a kernel that is right in early timing may fail in late timing
-        return [str(fault)]
-    return [f"{'A suspicious access' if found[0].severity == SUSPICIOUS else 'A hazard'}: {found[0]}"] if found else []
 
 
 def _by_other_means(run: Any) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import smallest_size
 from gemm_lab.notebook.judges.extra_work import extra_work
-from gemm_lab.notebook.judges.special_launches import FAULTS, Size
+from gemm_lab.notebook.judges.special_launches import FAULTS, Size, first_hazard_of
 from gemm_lab.notebook.judges.value_dependence import depends_on_values
 from gpu_simulator.compiler import CompileError
 
@@ -62,9 +62,8 @@ def _wrong_on(answer: Kernel, wanted: Mapping[str, Any], size: Size, seed: int, 
         run = answer.run(n, m, k, seed=seed, backend="emulator", sms=sms)
         if not run.passed:
             return f"{where}: {run.message}"
-        found = run.hazards()
     except FAULTS as fault:
         return f"{where}: {fault}"
-    if found:
-        return f"A hazard: {found[0]}"
+    if hazards := first_hazard_of(run):
+        return hazards[0]
     return depends_on_values(answer, run.compiled, wanted["region"]) or extra_work(run, wanted)

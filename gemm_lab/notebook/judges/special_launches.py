@@ -32,6 +32,7 @@ from gemm_lab.notebook.judges.unusual_values import (
 )
 from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault, widest_first
 from gpu_simulator.faults import BarrierFault, ClusterFault, TensorMemoryFault, WarpFault, WarpgroupFault
+from gpu_simulator.observers.severities import SUSPICIOUS
 
 Size = tuple[int, int, int]
 # Errors that end a kernel before it has finished.
@@ -198,6 +199,15 @@ def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around
         f"{where}, {among}{scales}{_said(around)}: D[{row}, {column}] is {found}; it should be "
         f"{wanted}. {int(wrong.sum()):,} of {wrong.size:,} elements are wrong." + _kept(inputs, got, wrong) + hazard
     )
+
+
+def first_hazard_of(run: Any) -> list[str]:
+    """A list with a sentence about the first hazard of a run, in early or in late timing; [] if there is none."""
+    try:
+        found = run.hazards()
+    except FAULTS as fault:  # a kernel that is right in early timing may fail in late timing
+        return [str(fault)]
+    return [f"{'A suspicious access' if found[0].severity == SUSPICIOUS else 'A hazard'}: {found[0]}"] if found else []
 
 
 def _first_hazard(found: list) -> str:

@@ -218,6 +218,15 @@ def test_nan_and_infinity_are_compared_as_values(run, tmp_path):
         assert code == 1 and f"2[{place}]" in out
 
 
+def test_whole_numbers_are_compared_exactly(run, tmp_path):
+    (tmp_path / "nothing.ptx").write_text(text(""))
+    np.save("large.npy", np.array([2**53 + 1, 7]))
+    np.save("near.npy", np.array([2**53, 7]))  # the same as a float64
+    words = ("nothing.ptx", "--arg", "null", "--arg", "null", "--arg", "large.npy", "--compare")
+    assert run(*words, "2=large.npy")[0] == 0
+    assert run(*words, "2=near.npy")[0] == 1
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
