@@ -19,6 +19,7 @@ from gpu_simulator.machine.mbarriers import Mbarrier
 from gpu_simulator.observers.access import Access, by_array
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS
 from gpu_simulator.observers.mbarrier_users import MbarrierUsers
+from gpu_simulator.observers.publications import NOTHING, union
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ
 
 
@@ -26,7 +27,7 @@ class Record:
     """The state of one mbarrier. A clock is a vector clock: the last event of each warp of the cluster.
 
     init: `event << 32 | lane` of its init.   clock: published by the arrivals of the current phase.
-    over: published by completed phases.   taken, taken_over: as `Ordering.taken`, that belong to each of the two.
+    over: published by completed phases.   told, told_over: what those who arrived have from strong accesses, likewise.
     met, met_over: the same clocks with relaxed arrivals, which order tcgen05 (`tcgen05.order`).
     loads: copies that the current phase counts.   ended: copies of completed phases for which no thread has waited yet.
     """
@@ -34,7 +35,7 @@ class Record:
     def __init__(self, init: int, warps: int):
         self.init = init
         self.clock, self.over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))
-        self.taken, self.taken_over = (np.full(3, ALWAYS, np.int64) for _ in range(2))
+        self.told = self.told_over = NOTHING
         self.met, self.met_over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))
         self.loads: list = []
         self.ended: list = []
@@ -119,14 +120,15 @@ class AsyncProxyChecker:
             np.maximum(met, self.detector.tensor.between.reach(numbers), out=met)
         if "relaxed" in self.resident.program.sites[site].parts:
             return
-        rows, record = np.unique(numbers >> 5), self.records[barrier]
-        np.maximum(record.clock, self.order.known_to(rows, self.hazards.event).max(0), out=record.clock)
-        np.maximum(record.taken, self.order.taken[rows].max(0), out=record.taken)
+        record = self.records[barrier]
+        _, clocks, single = self.order.known_to_lanes(numbers, self.hazards.event)
+        np.maximum(record.clock, clocks.max(0), out=record.clock)
+        record.told = union([record.told, self.order.told_by(numbers, single)])
 
     def mbarrier_completed(self, barrier) -> None:
         record = self.records[barrier]
         np.maximum(record.over, record.clock, out=record.over)
-        np.maximum(record.taken_over, record.taken, out=record.taken_over)
+        record.told_over = union([record.told_over, record.told])
         np.maximum(record.met_over, record.met, out=record.met_over)
         record.ended += record.loads
         record.loads = []
@@ -153,7 +155,7 @@ class AsyncProxyChecker:
         own = order.known[rows, order.local[rows]]
         order.known[rows] = np.maximum(order.known[rows], record.over)
         order.known[rows, order.local[rows]] = own
-        order.taken[rows] = np.maximum(order.taken[rows], record.taken_over)
+        order.take(numbers, record.told_over)
         order.synced[numbers] = np.maximum(order.synced[numbers], record.over[order.local[numbers >> 5]])
 
     def _written(self, load, lane: int) -> None:

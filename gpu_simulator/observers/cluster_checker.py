@@ -11,18 +11,19 @@ import numpy as np
 
 from gpu_simulator.machine.branching import DONE
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
+from gpu_simulator.observers.publications import NOTHING, union
 
 
 class Round:
     """What the arrivals of one round publish, each as the last event of every warp of the cluster.
 
     clock: all accesses.   inits: the inits of mbarriers alone.   met: as `Tcgen05Order.reach`.
-    taken: as `Ordering.taken`, of the warps that arrived.
+    told: what the threads that arrived pass on of what they have from strong accesses.
     """
 
     def __init__(self, span: int):
         self.clock, self.inits, self.met = (np.full(span, ALWAYS, np.int64) for _ in range(3))
-        self.taken = np.full(3, ALWAYS, np.int64)
+        self.told = NOTHING
 
 
 class ClusterChecker:
@@ -61,14 +62,16 @@ class ClusterChecker:
     def _arrived(self, lanes, cluster: int, turn: int, relaxed: bool) -> None:
         """Publish what threads of one cluster did before they arrive for a round."""
         meeting = self.meetings.setdefault((cluster, turn), Round(self.order.span))
-        order, rows = self.order, np.unique(lanes >> 5)
-        known = order.known_to(rows, self.hazards.event).max(0)
+        order = self.order
+        rows, clocks, single = order.known_to_lanes(lanes, self.hazards.event)
+        known = clocks.max(0)
         np.maximum(meeting.inits, np.minimum(known, self.detector.fences.init_fenced[cluster]), out=meeting.inits)
         np.maximum(meeting.met, self.detector.tensor.between.reach(lanes), out=meeting.met)
         if relaxed:
-            known = np.minimum(known, order.fenced_wide[cluster])
+            fenced = order.fenced[1][rows].max(0) if order.fenced else ALWAYS
+            known = np.minimum(known, fenced)
         else:
-            np.maximum(meeting.taken, order.taken[rows].max(0), out=meeting.taken)
+            meeting.told = union([meeting.told, order.told_by(lanes, single)])
         np.maximum(meeting.clock, known, out=meeting.clock)
 
     def _arrived_blindly(self, site: int, lane: int) -> None:
@@ -94,7 +97,7 @@ class ClusterChecker:
         own = order.known[rows, order.local[rows]]
         order.known[rows] = np.maximum(order.known[rows], meeting.clock)
         order.known[rows, order.local[rows]] = own
-        order.taken[rows] = np.maximum(order.taken[rows], meeting.taken)
+        order.take(numbers, meeting.told)
         self.inits[rows] = np.maximum(self.inits[rows], meeting.inits)
         order.synced[numbers] = np.maximum(order.synced[numbers], meeting.clock[order.local[numbers >> 5]])
 
@@ -141,13 +144,13 @@ class ClusterChecker:
 
     def _left(self, block: int, column: int) -> None:
         resident, order = self.resident, self.order
-        warps = np.arange(block * order.own, (block + 1) * order.own) + order.first
-        source = (warps[0] - order.first) // order.span * order.span + column + order.first
-        before = np.full((len(warps), 1), int(self.used[block, column]) << LANE_BITS | int(source) * 32)
-        bad = order.unordered(32 * warps[:, None], before, False)
+        site, lane = self.users[block, column]
+        first = self.detector.first_lane
+        lanes = np.arange(32 * block * order.own, 32 * (block + 1) * order.own)[:, None] + first
+        before = np.full(lanes.shape, int(self.used[block, column]) << LANE_BITS | lane + first)
+        bad = order.unordered(lanes, before, False)
         if bad is None or not bad.all():
             return
-        site, lane = self.users[block, column]
         self.hazards.add(
             "missing wait",
             site,

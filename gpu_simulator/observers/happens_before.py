@@ -9,14 +9,30 @@ memory. Otherwise threads are ordered by strong accesses, which are atomic, vola
 - the reader sees it: a strong read of the place after that write;
 - the reader acquires: a fence after that read, or an acquire.
 
-A thread that acquires after it has seen a write at event t counts as ordered after all that any thread had published
-by then. That is more than the model grants if the places differ, so the detector may miss a race; it reports no false
-ones.
+Each step is followed place by place and lane by lane (`publications`). In two points more is allowed than by the letter
+of the model, as hardware gives it and much code relies on it: a fence before a barrier also counts for the threads that
+meet there, and so does a strong read before a barrier.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+
+from gpu_simulator.observers.publications import (
+    NO_PAST,
+    Chain,
+    Holders,
+    Past,
+    Publication,
+    Told,
+    after_fence,
+    and_seen,
+    known,
+    sees,
+    union,
+)
 
 ALWAYS = 1  # the event before all others: what it stamps is ordered before everything
 LANE_BITS = 32
@@ -24,63 +40,30 @@ LANE_MASK = (1 << LANE_BITS) - 1
 _EVERYTHING = np.int64(1) << 62
 
 
-# Columns of `Ordering.taken`, each an event: the latest strong write that a warp has seen, and up to where it has
-# acquired what was published to its own block, and to all.
-SEEN, ACQUIRED, ACQUIRED_WIDE = range(3)
-
-
-class Publications:
-    """What the clusters of a launch have published, and when: the history of a vector clock for each cluster.
-
-    wide: published to all blocks; otherwise to the publisher's own block alone.
-    """
-
-    def __init__(self, account):
-        self.account = account
-        self.history: dict[tuple[int, bool], tuple[list[int], list[np.ndarray]]] = {}
-        self.last: dict[int, int] = {}  # warp of the launch -> its last strong write
-
-    def add(self, cluster: int, wide: bool, time: int, clock: np.ndarray) -> None:
-        """Note that accesses up to `clock`, an event for each warp of the cluster, are published at `time`."""
-        times, clocks = self.history.setdefault((cluster, wide), ([0], [np.full(len(clock), ALWAYS, np.int64)]))
-        merged = np.maximum(clocks[-1], clock)
-        if (merged > clocks[-1]).any():
-            self.account(merged.nbytes)
-            times.append(time)
-            clocks.append(merged)
-
-    def until(self, time: np.ndarray, cluster: np.ndarray, warp: np.ndarray, wide: np.ndarray) -> np.ndarray:
-        """For each entry, the last event that a warp of a cluster had published at a time, to its block or to all."""
-        found = np.full(len(time), ALWAYS, np.int64)
-        for number, reach in {*zip(cluster.tolist(), wide.tolist(), strict=True)}:
-            known = self.history.get((number, reach))
-            if known is not None:
-                some = np.flatnonzero((cluster == number) & (wide == reach))
-                at = np.searchsorted(known[0], time[some], side="right") - 1
-                for place in np.unique(at).tolist():
-                    here = some[at == place]
-                    found[here] = known[1][place][warp[here]]
-        return found
-
-
 class Ordering:
     """The order of the accesses of one group of resident blocks, among themselves and after those of other groups.
 
     known[w, u]: the last event of warp u of the same cluster that warp w may rely on; all events if u is w itself.
-    taken[w]: what warp w has from other threads by strong accesses, as the columns SEEN, ACQUIRED and ACQUIRED_WIDE.
+    told: what the threads have from others by strong accesses.   saw: by lane, the last strong write that it has read.
+    fenced[0][w, u], fenced[1][w, u]: the last event of warp u that some fence of block, or of wider scope, covers, and
+    warp w knows of that fence.   version[w]: increased whenever warp w may publish more than before.
     own, span: warps of a block and of a cluster; the same if every block is its own cluster.
+    strong: by lane, the event of its last strong write.   wrote[w]: what warp w knew then, as known[w].
+    strong_writes: as strong, by warp of the launch.
     """
 
-    def __init__(self, resident, published: Publications):
-        self.own, self.published = resident.warps_per_block, published
+    def __init__(self, resident, strong_writes: dict[int, int], account):
+        self.own, self.strong_writes, self.account = resident.warps_per_block, strong_writes, account
         self.span = self.own * resident.cluster_size
         self.first = resident.first_place * self.own  # number of the first resident warp in the launch
         self.known = np.full((resident.warps, self.span), ALWAYS, np.int64)
         self.local = np.arange(resident.warps) % self.span
         self.known[np.arange(resident.warps), self.local] = _EVERYTHING
-        self.taken = np.full((resident.warps, 3), ALWAYS, np.int64)
-        shape = (resident.warps // self.span, self.span)
-        self.fenced, self.fenced_wide = (np.full(shape, ALWAYS, np.int64) for _ in range(2))
+        self.strong = np.full(resident.lanes, ALWAYS, np.int64)
+        self.told, self.saw = Holders(), self.strong.copy()
+        self.wrote = np.full(self.known.shape, ALWAYS, np.int64)
+        self.fenced: list[np.ndarray] = []  # made by the first fence
+        self.version = np.zeros(resident.warps, np.int64)
         self.synced = np.full(resident.lanes, ALWAYS, np.int64)  # by lane: event of its last synchronisation in a warp
         self.floor = ALWAYS  # without clusters: all threads of a block may rely on the block's events up to here
         self.warp_floor = ALWAYS  # all lanes of a warp may rely on the warp's events up to here
@@ -118,44 +101,57 @@ class Ordering:
         row = warp - self.first
         here = warp // self.span == source // self.span
         knows = np.where(here, self.known[row, source % self.span], ALWAYS) >= event
-        told = self._told(row, source, event, seen)
-        ordered = knows & here | told
+        ordered = knows & here
         inside = np.flatnonzero(warp == source)
         if len(inside):
             first = 32 * self.first
             both = np.minimum(self.synced[lane[inside] - first], self.synced[other[inside] - first])
-            both = np.maximum(both, self.floor)
-            ordered[inside] = (both >= event[inside]) | told[inside]
+            ordered[inside] = np.maximum(both, self.floor) >= event[inside]
+        left = np.flatnonzero(~ordered)
+        if len(left) and self.told.any():
+            ordered[left] = self._told(lane[left], other[left], event[left], None if seen is None else seen[left])
         return ~ordered
 
-    def _told(self, row, source, event, seen) -> np.ndarray:
-        """Whether warps are ordered after an event of another warp by strong accesses."""
-        if not self.published.history:
-            return np.zeros(len(event), bool)
-        wide = (row + self.first) // self.own != source // self.own
-        time = self.taken[row, np.where(wide, ACQUIRED_WIDE, ACQUIRED)]
-        if seen is not None:
-            time = np.where(seen, self.taken[row, SEEN], time)
-        told = np.zeros(len(event), bool)
-        late = np.flatnonzero(time > event)  # an access is published after it has been made
-        if len(late):
-            warp = source[late]
-            told[late] = (
-                self.published.until(time[late], warp // self.span, warp % self.span, wide[late]) >= event[late]
-            )
-        return told
+    def _told(self, lane, other, event, seen) -> np.ndarray:
+        """Whether lanes are ordered after events of other lanes by strong accesses."""
+        asked: dict[tuple, bool] = {}
+        first, found = 32 * self.first, []
+        marks = np.zeros(len(lane), bool) if seen is None else seen
+        for number, *one, mark in zip(lane.tolist(), other.tolist(), event.tolist(), marks.tolist(), strict=True):
+            told = self.told.of(number - first)
+            key = (id(told), number >> 5, *one, mark)
+            if key not in asked:
+                past = and_seen(told) if mark else told.past
+                cluster = (one[0] >> 5) // self.span
+                asked[key] = known(past, (number >> 5) // self.own, one[0], cluster, one[1])
+            found.append(asked[key])
+        return np.array(found)
 
     def missing_step(self, lane: int, other: int, event: int) -> str:
         """What a lane lacks to be ordered after an event of another lane by strong accesses.
 
-        "acquire": it has seen a later publication.   "publish": the other's warp made a strong write later, and the
-        lane has seen one, but there is no fence before it.   "": it has seen neither.
+        "acquire": it has seen a later publication.   "publish": the other lane, or one that is ordered after the event,
+        made a strong write later, and the lane has seen one, but there is no fence before it.   "": neither.
         """
-        row, source = np.array([(lane >> 5) - self.first]), np.array([other >> 5])
-        if self._told(row, source, np.array([event]), np.array([True]))[0]:
+        if self._told(np.array([lane]), np.array([other]), np.array([event]), np.array([True]))[0]:
             return "acquire"
-        later = min(self.taken[row[0], SEEN], self.published.last.get(other >> 5, ALWAYS))
-        return "publish" if later > event else ""
+        first = 32 * self.first
+        seen, place = self._saw(lane - first), other - first
+        if not 0 <= place < len(self.saw):  # its block has ended
+            return "publish" if min(seen, self.strong_writes.get(other >> 5, ALWAYS)) > event else ""
+        row = place >> 5
+        block = slice(row // self.own * self.own, (row // self.own + 1) * self.own)
+        before = self.wrote[block, self.local[row]] >= event
+        before[row % self.own] |= self.strong[place] > event
+        times = self.strong.reshape(-1, 32)[block].max(1)
+        return "publish" if (before & (times > event) & (times <= seen)).any() else ""
+
+    def _saw(self, lane: int) -> int:
+        """The last strong write that a lane has read, or another lane before the two met."""
+        warp = slice(lane & ~31, (lane | 31) + 1)
+        saw, met = self.saw[warp], np.minimum(self.synced[warp], self.synced[lane])
+        others = saw[saw <= np.maximum(met, self.floor)]
+        return int(max(self.saw[lane], others.max(initial=ALWAYS)))
 
     # ---- Synchronisation ----
 
@@ -172,8 +168,15 @@ class Ordering:
             own = rows[:, None] // self.own * self.own % self.span + np.arange(self.own)
             self.known[rows[:, None], own] = event
         self.known[np.arange(len(self.known)), self.local] = _EVERYTHING
-        blocks = self.taken.reshape(-1, self.own, 3)
-        blocks[:] = blocks.max(1, keepdims=True)
+        for array in (*self.fenced, self.saw.reshape(-1, 32)):
+            blocks = array.reshape(-1, self.own, array.shape[1])
+            blocks[:] = blocks.max(1, keepdims=True)
+        self.version += 1
+        for block in {warp // self.own for warp in self.told.warps} | {
+            lane // (32 * self.own) for lane in self.told.lanes
+        }:
+            warps = np.arange(block * self.own, (block + 1) * self.own)
+            self.told.join(warps, warps)
 
     def met(self, arrived: np.ndarray, events: np.ndarray, waited: np.ndarray) -> None:
         """Some warps of one block have synchronised. events: that of the arrival of each arrived warp.
@@ -183,49 +186,147 @@ class Ordering:
         joined = self.known[arrived].max(0)
         joined[self.local[arrived]] = events
         self.known[waited] = np.maximum(self.known[waited], joined)
-        self.taken[waited] = np.maximum(self.taken[arrived].max(0), self.taken[waited].max(0, initial=ALWAYS))
+        for array in (*self.fenced, self.saw.reshape(-1, 32)):
+            array[waited] = np.maximum(array[arrived].max(0), array[waited])
+        self.version[waited] += 1
+        if self.told.any():
+            self.told.join(arrived, waited)
 
     def warp_met(self, lanes, event: int) -> None:
         """The executing lanes of each warp have synchronised."""
         if lanes.full:
             self.synced[:] = self.warp_floor = event
+            self.version += 1
         else:
             self.synced[lanes.lane_numbers()[lanes.active()]] = event
+            self.version[np.unique(lanes.lane_numbers() >> 5)] += 1
+        if self.told.split:
+            self.told.meet(lanes.lane_numbers()[lanes.active()])
 
     def known_to(self, rows: np.ndarray, event: int) -> np.ndarray:
-        """(rows, warps of the cluster): the last events that these warps can publish; `event` for their own."""
+        """(rows, warps of the cluster): the last events that these warps know of; `event` for their own."""
         known = self.known[rows]
         known[np.arange(len(rows)), self.local[rows]] = event
         return known
 
-    def fence(self, rows: np.ndarray, event: int, wide: bool) -> None:
-        """Some warps execute `__threadfence` (wide) or `__threadfence_block`."""
-        known, clusters = self.known_to(rows, event), rows // self.span
-        np.maximum.at(self.fenced, clusters, known)
-        if wide:
-            np.maximum.at(self.fenced_wide, clusters, known)
-        self.acquire(rows, wide)
+    def known_to_warp(self, row: int) -> np.ndarray:
+        """(warps of the cluster,) the last events of each warp's common instructions that a warp may rely on.
 
-    def publish(self, rows: np.ndarray, event: int, in_block: bool, beyond: bool) -> None:
-        """Some warps make a strong write, the event `event`.
-
-        in_block, beyond: whether it is a release, which publishes without a fence, for its own block and for others.
+        What one lane is known to have executed with its whole warp, all of its lanes have executed.
         """
-        known, first = self.known_to(rows, event - 1), self.first // self.span
-        self.published.last.update(dict.fromkeys((rows + self.first).tolist(), event))
-        for wide, free, fenced in ((False, in_block, self.fenced), (True, beyond, self.fenced_wide)):
-            for cluster in np.unique(rows // self.span).tolist():
-                clock = known[rows // self.span == cluster].max(0)
-                if not free:
-                    clock = np.minimum(clock, fenced[cluster])
-                self.published.add(first + cluster, wide, event, clock)
+        clock = self.known[row].copy()
+        for lane, event in self.told.of_warp(row).past.lanes.items():
+            warp = lane >> 5
+            if warp // self.span == (row + self.first) // self.span:
+                clock[warp % self.span] = max(clock[warp % self.span], event)
+        return clock
 
-    def see(self, rows: np.ndarray, events: np.ndarray) -> None:
-        """Warps make strong reads; the last strong writes of the places that they read were these events."""
-        np.maximum.at(self.taken[:, SEEN], rows, events)
+    def known_to_lanes(self, numbers: np.ndarray, event: int):
+        """What some lanes can publish: of their own warps only what they did or what they met the others after.
 
-    def acquire(self, rows: np.ndarray, wide: bool) -> None:
-        """Some warps execute a fence or an acquire: they may rely on all that was published when they saw it."""
-        self.taken[rows, ACQUIRED] = self.taken[rows, SEEN]
-        if wide:
-            self.taken[rows, ACQUIRED_WIDE] = self.taken[rows, SEEN]
+        Returns (rows, (rows, warps of the cluster) last events of whole warps, {lane: event} of single lanes which
+        are later than those of their warp; lanes as they are numbered in the launch).
+        """
+        rows, count = np.unique(numbers >> 5, return_counts=True)
+        clocks, single = self.known_to(rows, event), {}
+        part = np.flatnonzero(count < 32)
+        if len(part):
+            warps, some = rows[part], numbers[np.repeat(count, count) < 32]
+            synced = np.maximum(self.synced.reshape(-1, 32)[warps], self.floor)
+            executing = np.zeros(synced.shape, bool)
+            executing[np.searchsorted(warps, some >> 5), some & 31] = True
+            latest = np.where(executing, synced, 0).max(1, keepdims=True)
+            lanes = np.where(executing, event, np.minimum(synced, latest))
+            clocks[part, self.local[warps]] = lanes.min(1)
+            later = np.argwhere(lanes > lanes.min(1, keepdims=True))
+            first = 32 * self.first
+            single = {first + 32 * int(warps[row]) + lane: int(lanes[row, lane]) for row, lane in later.tolist()}
+        return rows, clocks, single
+
+    # ---- Strong accesses ----
+
+    def fence(self, numbers: np.ndarray, event: int, wide: bool) -> None:
+        """Some lanes execute `__threadfence` (wide) or `__threadfence_block`."""
+        if not self.fenced:
+            self.account(2 * self.known.nbytes)
+            self.fenced = [np.full(self.known.shape, ALWAYS, np.int64) for _ in range(2)]
+        rows, clocks, single = self.known_to_lanes(numbers, event)
+        for array in self.fenced if wide else self.fenced[:1]:
+            array[rows] = np.maximum(array[rows], clocks)
+        self.version[rows] += 1
+        if single or self.told.any():
+            executing, first = {*numbers.tolist()}, 32 * self.first
+            by_warp: dict[int, dict[int, int]] = {}
+            for lane, last in single.items():
+                if lane - first not in executing:
+                    by_warp.setdefault((lane - first) >> 5, {})[lane] = last
+
+            def fenced(told: Told, lane: int) -> Told:
+                own = {} if lane < 0 else {**by_warp.get(lane >> 5, {}), first + lane: event}
+                return after_fence(told, wide, own)
+
+            self.told.change(numbers, fenced)
+
+    def see(self, numbers: np.ndarray, chains: Sequence[Chain | None], events: np.ndarray, near: bool, far: bool):
+        """Lanes make strong reads. chains: of the places that they read.   events: of the last strong writes there.
+
+        near, far: whether the read is an acquire, for the lane's own block and for others.
+        """
+        self.saw[numbers] = np.maximum(self.saw[numbers], events)
+        one = {*chains}
+        if len(one) == 1 and len({*events.tolist()}) == 1:
+            (chain,) = one
+            if chain is not None:
+                self.told.change(numbers, lambda told, lane: sees(told, chain, int(events[0]), near, far))
+            return
+        for at, chain in enumerate(chains):
+            if chain is not None:
+                event = int(events[at])
+                self.told.change(
+                    numbers[at : at + 1],
+                    lambda told, lane, chain=chain, event=event: sees(told, chain, event, near, far),
+                )
+
+    def strong_write(self, numbers: np.ndarray, event: int) -> None:
+        """Note who makes a strong write, and what it knows then, for messages."""
+        rows, clocks, _ = self.known_to_lanes(numbers, event)
+        self.strong[numbers], self.wrote[rows] = event, clocks
+        self.strong_writes.update(dict.fromkeys((rows + self.first).tolist(), event))
+
+    def publish(self, lane: int, event: int, near: bool, far: bool) -> list[Publication]:
+        """What a lane publishes by a strong write. near, far: it is a release, for its own block and for others."""
+        row, told, column = lane >> 5, self.told.of(lane), self.local[lane >> 5]
+        synced = np.maximum(self.synced[32 * row : 32 * row + 32], self.floor)
+        both, made = np.minimum(synced, synced[lane & 31]), []
+
+        def add(clock: np.ndarray, own: int, past: Past, wide: bool) -> None:
+            lanes = np.minimum(both, own)
+            lanes[lane & 31] = own
+            self.account(clock.nbytes + lanes.nbytes)
+            warp = row + self.first
+            made.append(Publication(event, warp, warp // self.own, warp // self.span, wide, clock, lanes, past))
+
+        if near:
+            add(self.known[row].copy(), event - 1, told.past, far)
+        if self.fenced and not far:
+            kinds = [(self.fenced[1][row], told.fenced_wide, True), (self.fenced[0][row], told.fenced, False)]
+            if np.array_equal(kinds[0][0], kinds[1][0]) and kinds[0][1] == kinds[1][1]:
+                kinds.pop()
+            for clock, past, wide in kinds:
+                if past != NO_PAST or clock.max() > ALWAYS:
+                    add(clock.copy(), int(clock[column]), past, wide)
+        return made
+
+    def told_by(self, numbers: np.ndarray, single: dict[int, int]) -> Told:
+        """What some lanes can pass on to others when they synchronise with them. single: as from `known_to_lanes`."""
+        own = Told({}, Past({}, single), NO_PAST, NO_PAST)
+        if not self.told.any():
+            return own
+        whole = [self.told.of_warp(warp) for warp in np.unique(numbers >> 5).tolist() if warp not in self.told.split]
+        return union([own, *whole, *(self.told.of(lane) for lane in numbers.tolist() if lane >> 5 in self.told.split)])
+
+    def take(self, numbers: np.ndarray, told: Told) -> None:
+        """Some lanes have synchronised with threads that had this."""
+        if any(told[0]) or told.past != NO_PAST:
+            self.told.change(numbers, lambda old, lane: union([old, told]))
+        self.version[np.unique(numbers >> 5)] += 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_simulator.observers.happens_before import ALWAYS, Publications
+from gpu_simulator.observers.happens_before import ALWAYS
 from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
@@ -65,7 +65,7 @@ class Hazards:
         self.any_read_only = bool(self.read_only.any())
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)
         self.own = -(-launch.threads // 32)
-        self.published = Publications(lambda more: launch.account.take(more, "the hazards' record of every warp"))
+        self.strong_writes: dict[int, int] = {}
         self.arrays: dict[int, GlobalShadow] = {}
 
     def observe(self, resident) -> RaceDetector:
@@ -74,7 +74,7 @@ class Hazards:
 
     def close(self) -> None:
         """Free everything but the findings when the launch has ended."""
-        self.arrays, self.published = {}, None
+        self.arrays = {}
 
     def next_event(self, site: int) -> int:
         self.event += 1

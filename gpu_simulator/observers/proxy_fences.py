@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.observers.access import Access
-from gpu_simulator.observers.happens_before import ACQUIRED, ALWAYS, LANE_BITS, LANE_MASK
+from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
 from gpu_simulator.observers.shadow_memory import FREE
 
 FENCES = 64  # older ones count as known to all threads, which may miss hazards but reports no false ones
@@ -31,7 +31,8 @@ class ProxyFences:
     def __init__(self, detector):
         self.detector, self.resident = detector, detector.resident
         self.hazards, self.order = detector.hazards, detector.order
-        self.fenced, self.init_fenced = (np.full(self.order.fenced.shape, ALWAYS, np.int64) for _ in range(2))
+        shape = (self.resident.warps // self.order.span, self.order.span)
+        self.fenced, self.init_fenced = (np.full(shape, ALWAYS, np.int64) for _ in range(2))
         self.settled = self.fenced.copy()
         self.by_lane = self.settled_by_lane = None
         self.fences: list = []
@@ -57,9 +58,7 @@ class ProxyFences:
         warps = np.unique(some >> 5)
         met = np.full(self.resident.warps, order.floor)
         np.maximum.at(met, some >> 5, order.synced[some])
-        clusters, local = (warps + order.first) // order.span, order.local[warps]
-        told = order.published.until(order.taken[warps, ACQUIRED], clusters, local, np.zeros(len(warps), bool))
-        covers[np.searchsorted(rows, warps), order.local[warps]] = np.maximum(met[warps], told)
+        covers[np.searchsorted(rows, warps), order.local[warps]] = met[warps]
         if self.by_lane is None:
             self.by_lane, self.settled_by_lane = (np.full(self.resident.lanes, ALWAYS, np.int64) for _ in range(2))
         self.by_lane[some] = event

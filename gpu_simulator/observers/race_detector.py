@@ -19,11 +19,11 @@ from gpu_simulator.observers.barrier_phases import BarrierPhases
 from gpu_simulator.observers.cluster_checker import ClusterChecker
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gpu_simulator.observers.proxy_fences import ProxyFences
-from gpu_simulator.observers.race_messages import Words, changed, explain, in_flight, reach_of, unordered_read
+from gpu_simulator.observers.race_messages import Words, changed, explain, in_flight, reach_of
 from gpu_simulator.observers.register_shares import RegisterShares
 from gpu_simulator.observers.severities import RACE, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, SharedShadow
-from gpu_simulator.observers.strong_accesses import CLUSTER, DEVICE, WEAK
+from gpu_simulator.observers.strong_order import StrongOrder
 from gpu_simulator.observers.tcgen05.checker import Tcgen05Checker
 from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
@@ -34,16 +34,19 @@ class RaceDetector(Observer):
     def __init__(self, resident, hazards):
         super().__init__(resident)
         self.hazards = hazards
-        self.order = Ordering(resident, hazards.published)
+        self.order = Ordering(
+            resident,
+            hazards.strong_writes,
+            lambda more: resident.account.take(more, "the hazards' record of every warp"),
+        )
         self.first_lane = 32 * self.order.first
-        self._cluster = self.order.span // self.order.own  # blocks
-        self._wide = CLUSTER if self._cluster > 1 else DEVICE  # the scope that reaches other blocks
         size, account = len(resident.shared.data), resident.account
         self.shared = SharedShadow(
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
         )
         cells = self.shared.written[: resident.blocks * resident.shared_stride // WIDEST].reshape(resident.blocks, -1)
         cells[:, : resident.program.reserved // WIDEST] = ALWAYS << LANE_BITS  # the system has written there
+        self.strong = StrongOrder(self)
         self.copies: list = []
         self.arrivals: dict[Arrival, int] = {}  # arrival at a barrier -> its event
         self.phases = BarrierPhases(self)
@@ -82,10 +85,6 @@ class RaceDetector(Observer):
         numbers = lanes.lane_numbers() if picked is None else lanes.lane_numbers()[picked]
         return numbers[:, None] + self.first_lane
 
-    def _rows(self, lanes) -> np.ndarray:
-        """The resident warps of some lanes of the launch, each once."""
-        return np.unique((lanes >> 5) - self.order.first)
-
     def _accesses(self, site, verb: str, lanes, memory, index, width: int, values=None):
         """Yield an `Access` for each allocation that the lanes use."""
         count, now, old = len(lanes), None, None
@@ -110,14 +109,12 @@ class RaceDetector(Observer):
         for access in self._accesses(site, "reads", numbers, memory, index, width):
             last = access.shadow.written[access.cells]
             if strong:
-                self._see(access, last)
+                self.strong.see(access, last)
             if hazards.read_only[site]:
                 self._changed(access, last, "wrote")
             if not self.check_shared(access, last):
                 self.check(access, last, "wrote")
             access.shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
-        if strong:
-            self._acquire(site, numbers)
 
     def write(self, lanes, site: int, memory, index, picked, width: int, values=None) -> None:
         hazards = self.hazards
@@ -130,11 +127,11 @@ class RaceDetector(Observer):
             if not flying:
                 self.check(access, written[access.cells], "wrote")
             self.check_readers(access)
+            if strong:
+                self.strong.publish(access, None, event)
             written[access.cells] = stamp
             if not strong:
                 self._check_together(access, stamp)
-        if strong:
-            self._publish(site, numbers, event)
 
     def atomic(self, lanes, site: int, memory, index, picked, width: int) -> None:
         """Check an atomic access: atomics do not race with other strong accesses, but with weak ones."""
@@ -143,51 +140,14 @@ class RaceDetector(Observer):
         reads = self.resident.program.sites[site].family == "atom"
         for access in self._accesses(site, "updates", numbers, memory, index, width):
             last = access.shadow.written[access.cells]
-            if reads:
-                self._see(access, last, event)
             self.check_shared(access, last)
             self.check(access, last, "wrote")
             self.check_readers(access)
+            self.strong.publish(access, last, event)
+            if reads:
+                self.strong.see(access, last, event)
             access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
-            self._check_scope(access)
-        if reads:
-            self._acquire(site, numbers)
-        self._publish(site, numbers, event)
-
-    # ---- Strong accesses ----
-
-    def _see(self, access: Access, last, event: int = ALWAYS) -> None:
-        """Note the strong writes that a strong read sees. last: `event << 32 | lane` of the last writes.
-
-        event: of an atomic access, in which each lane also sees the lanes before it that update the same place.
-        """
-        events = last >> LANE_BITS
-        events = np.where(self.hazards.accesses.scope[self.hazards.site_of[events]] > WEAK, events, ALWAYS).max(1)
-        if event > ALWAYS:
-            _, first = np.unique(access.cells[:, 0], return_index=True)
-            later = np.ones(len(events), bool)
-            later[first] = False
-            events[later] = event
-        self.order.see((access.lanes[:, 0] >> 5) - self.order.first, events)
-
-    def _acquire(self, site: int, numbers) -> None:
-        scope = self.hazards.accesses.acquires[site]
-        if scope:
-            self.order.acquire(self._rows(numbers), scope >= self._wide)
-
-    def _check_scope(self, access: Access) -> None:
-        """Report lanes of several blocks that update one place in one atomic instruction whose scope is the block."""
-        if self.hazards.accesses.scope[access.site] >= self._wide:
-            return
-        last = access.shadow.written[access.cells]
-        foreign = (last & LANE_MASK) // (32 * self.order.own) != access.lanes // (32 * self.order.own)
-        if foreign.any():
-            row, column = np.argwhere(foreign)[0]
-            self._race(access, row, column, int(last[row, column]), "wrote", False, True)
-
-    def _publish(self, site: int, numbers, event: int) -> None:
-        scope = self.hazards.accesses.releases[site]
-        self.order.publish(self._rows(numbers), event, scope > WEAK, scope >= self._wide)
+            self.strong.check_scope(access)
 
     def _changed(self, access: Access, before, past: str) -> None:
         """Report ld.global.nc (`__ldg`) of what the kernel writes; the unit that reads it may hold old data."""
@@ -210,7 +170,7 @@ class RaceDetector(Observer):
         """
         seen = None
         if self.hazards.accesses.any:
-            before, seen = self._weak_pairs(access, before, past)
+            before, seen = self.strong.weak_pairs(access, before, past)
         bad = self.order.unordered(access.lanes, before, access.shadow is self.shared, seen)
         if bad is None:
             return
@@ -218,44 +178,7 @@ class RaceDetector(Observer):
         bad &= ~(equal & (access.lanes >> 5 == (before & LANE_MASK) >> 5))  # the same value: harmless within a warp
         if bad.any():
             row, column = np.argwhere(bad & ~equal if (bad & ~equal).any() else bad)[0]
-            self._race(access, row, column, int(before[row, column]), past, bool(equal[row, 0]), False)
-
-    def _weak_pairs(self, access: Access, before, past: str):
-        """Report what depends on timing among the pairs of strong accesses, and leave them out.
-
-        Returns (`before` with 0 in their place, which of the others are strong).
-        """
-        accesses, others, lanes = self.hazards.accesses, before & LANE_MASK, 32 * self.order.own
-        sites = self.hazards.site_of[before >> LANE_BITS]
-        mine, theirs = access.lanes // lanes, others // lanes
-        in_cluster = mine // self._cluster == theirs // self._cluster
-        pairs = accesses.together(access.site, sites, mine == theirs, in_cluster) & (before != 0)
-        if pairs.any():
-            if past == "read":
-                once = pairs & ~accesses.retried[sites]
-            else:
-                once = pairs if access.verb == "reads" and not accesses.retried[access.site] else None
-            if once is not None and once.any():
-                self._check_strong(access, np.where(once, before, 0), past)
-            before = np.where(pairs, 0, before)
-        return before, (accesses.scope[sites] > WEAK) & (past == "wrote")
-
-    def _check_strong(self, access: Access, before, past: str) -> None:
-        """Report strong accesses in no order, of which one reads a value only once."""
-        everything = np.ones(before.shape, bool)
-        bad = self.order.unordered(access.lanes, before, access.shadow is self.shared, everything)
-        if bad is None:
-            return
-        row, column = np.argwhere(bad)[0]
-        stamp, words = int(before[row, column]), self.words(access, row, column)
-        other, lane = int(self.hazards.site_of[stamp >> LANE_BITS]), stamp & LANE_MASK
-        self.hazards.add(
-            "unordered read",
-            access.site,
-            other,
-            lambda: unordered_read(words, access.site, access.verb, lane, past, other),
-            severity=SUSPICIOUS,
-        )
+            self.race(access, row, column, int(before[row, column]), past, bool(equal[row, 0]), False)
 
     def check_readers(self, access: Access) -> None:
         for before in access.shadow.readers(access.cells, access.lanes):
@@ -279,9 +202,9 @@ class RaceDetector(Observer):
         bad = np.flatnonzero(~equal | (lanes[lost] >> 5 != lanes[winner] >> 5))
         if len(bad):
             at = bad[np.argmin(equal[bad])]
-            self._race(access, lost[at], 0, int(last[lost[at], 0]), "wrote", bool(equal[at]), True)
+            self.race(access, lost[at], 0, int(last[lost[at], 0]), "wrote", bool(equal[at]), True)
 
-    def _race(self, access: Access, row, column, before: int, past: str, equal: bool, together: bool) -> None:
+    def race(self, access: Access, row, column, before: int, past: str, equal: bool, together: bool) -> None:
         other = int(self.hazards.site_of[before >> LANE_BITS])
         words, lane = self.words(access, row, column), before & LANE_MASK
         step = self.order.missing_step(words.lane, lane, before >> LANE_BITS)
@@ -391,7 +314,9 @@ class RaceDetector(Observer):
     # ---- Synchronisation ----
 
     def fence(self, lanes, wide: bool) -> None:
-        self.order.fence(self._rows(self._lanes(lanes, lanes.picked)), self.hazards.event, wide)
+        numbers = self._lanes(lanes, lanes.picked)[:, 0] - self.first_lane
+        if len(numbers):
+            self.order.fence(numbers, self.hazards.event, wide)
 
     def warps_met(self, lanes) -> None:
         self.order.warp_met(lanes, self.hazards.event)

@@ -115,6 +115,11 @@ def explain(
             "both are atomic, volatile, acquire or release, but the scope of one of them is its own block; they need "
             "the scope of the device, as atomicAdd has it and atomicAdd_block has not."
         )
+    elif step == "size":
+        why = (
+            "both are atomic, volatile, acquire or release, but of different sizes, so neither sees the other as one "
+            "access; use one size for this place."
+        )
     elif together and one_warp:
         why = "which of the two values stays is not defined."
     elif step == "acquire":

@@ -50,7 +50,7 @@ class RegisterShares:
         for warp in np.unique(lanes.lane_numbers()[lanes.active()] >> 5).tolist():
             earlier = self.shares.setdefault(warp, [])
             held = self._count(earlier[-1].site) if earlier else self.at_launch
-            earlier.append(Share(site, count - held, event, self.order.known[warp].copy()))
+            earlier.append(Share(site, count - held, event, self.order.known_to_warp(warp)))
 
     def compare(self) -> None:
         """Compare the warps of each warpgroup, and look for waits without end; called when all threads have ended."""

@@ -16,6 +16,7 @@ class Shadow:
 
     written, read: (cells,) `event << 32 | lane` of the last write and read; 0 for none.
     other_read: the same for a read by another lane than that of `read`.
+    chains: by place, in bytes, what its last strong writes have published.
     """
 
     ROWS: tuple[str, ...] = ("written", "read", "other_read")
@@ -23,7 +24,7 @@ class Shadow:
 
     def __init__(self, size: int, account, warps_per_block: int):
         self.cell, self.account, self.taken, self.own = WIDEST, account, 0, warps_per_block
-        self.count = -(-size // WIDEST)
+        self.count, self.chains = -(-size // WIDEST), {}
         self._take()
         self.written, self.read, self.other_read = (np.zeros(self.count, np.int64) for _ in range(3))
 

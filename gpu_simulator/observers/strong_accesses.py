@@ -1,12 +1,13 @@
 """What the accesses of a kernel are in the PTX memory model: weak or strong, of which scope, and whether repeated.
 
-PTX ISA, "Memory Consistency Model": `volatile` is `relaxed` with the scope of the system. Two strong accesses whose
-scopes include both threads are no data race, whatever their order; they order no others unless one is a release and the
-other an acquire.
+PTX ISA, "Memory Consistency Model": `volatile` is `relaxed` with the scope of the system. Two strong accesses of
+the same bytes whose scopes include both threads are no data race, whatever their order; they order no others unless one
+is a release and the other an acquire.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -24,6 +25,7 @@ class StrongAccesses:
     """Facts about each instruction of a program, by its number (site).
 
     scope: WEAK for a weak access, else BLOCK, CLUSTER or DEVICE; one more entry at the end, WEAK, stands for none.
+    width: bytes of each element that a strong access reads or writes; 0 for other instructions.
     acquires, releases: the scope of an acquire or a release, WEAK for others.   atomic: atom and red.
     retried: reads of which nobody can say that they depend on timing: atom, and loads in a loop of which their value
     decides a branch, so that they are repeated.   any: whether there is a strong access.
@@ -32,6 +34,7 @@ class StrongAccesses:
     def __init__(self, program):
         sites = program.sites
         self.scope = np.array([*map(scope_of, sites), WEAK])
+        self.width = np.array([*map(_width_of, sites), 0])
         self.any = bool(self.scope.any())
         self.acquires = [scope_of(item) if {"acquire", "acq_rel"} & {*item.parts} else WEAK for item in sites]
         self.releases = [scope_of(item) if {"release", "acq_rel"} & {*item.parts} else WEAK for item in sites]
@@ -45,12 +48,14 @@ class StrongAccesses:
 
         one_block, one_cluster: Boolean arrays of the same shape, whether both threads are in one.
         """
-        least = np.minimum(self.scope[others], self.scope[site])
+        least = np.where(self.width[others] == self.width[site], np.minimum(self.scope[others], self.scope[site]), WEAK)
         return (least == DEVICE) | (least == CLUSTER) & one_cluster | (least > WEAK) & one_block
 
     def mixed(self, site: int, other: int) -> str:
-        """Why two accesses of which one is strong may race: "scope", "plain" if one is weak; "" if both are weak."""
+        """Why two accesses of which one is strong may race: "scope", "size", "plain" if one is weak; "" if both are."""
         strong = [self.scope[site] > WEAK, self.scope[other] > WEAK]
+        if all(strong) and self.width[site] != self.width[other]:
+            return "size"
         return "scope" if all(strong) else "plain" if any(strong) else ""
 
 
@@ -62,6 +67,14 @@ def scope_of(item: Instruction) -> int:
         return WEAK
     strong = bool(_STRONG & {*item.parts}) or item.family in ("atom", "red")
     return max((_SCOPES[part] for part in item.parts if part in _SCOPES), default=DEVICE) if strong else WEAK
+
+
+def _width_of(item: Instruction) -> int:
+    """Bytes of an element of a strong access, 0 for other instructions."""
+    if not scope_of(item):
+        return 0
+    bits = [re.fullmatch(r"(?:bf|[bsuf])(\d+)(x2)?", part) for part in item.parts]
+    return max((int(one[1]) // 8 * (2 if one[2] else 1) for one in bits if one), default=0)
 
 
 def _retried(blocks: list[Block]) -> Iterator[int]:

@@ -30,10 +30,8 @@ RIGHT, WRONG = (sorted(path.stem for path in (PROGRAMS / kind).glob("*.cu")) for
 
 # Judged wrongly today: right programs that are reported, and wrong ones that are not found or not for their reason.
 READ_ONCE = "a volatile or acquire read in a retry loop, or whose stale value is checked again, is called suspicious"
-ONE_TIME = "who has seen a strong write counts as having seen all that anybody had published by then"
-LANE_RELEASES = "what one lane releases covers the stores of the other lanes, without __syncwarp()"
+POLLED = "a flag that is polled orders by each value that a poll reads in this run, not by the last one alone"
 LOCKSTEP = "blocks run in step, and only the order seen in this run is judged: another timing would race"
-SIZES = "strong accesses of two sizes count as atomic to each other"
 MASKS = "the masks of an instruction of a warp are taken together, although each lane waits for its own"
 KNOWN = {
     "right/atomic_maximum_by_cas_after_a_volatile_look": READ_ONCE,
@@ -42,20 +40,14 @@ KNOWN = {
     "right/seqlock_of_volatile_words": READ_ONCE,
     "right/syncwarp_in_both_branches": "two __syncwarp() with one mask in two branches are called a deadlock",
     "wrong/activemask_taken_for_the_branch": "the warp runs together here, so __activemask() names all who entered",
-    "wrong/atomics_of_two_widths": SIZES,
     "wrong/barrier_in_half_a_warp": "lanes that have ended later count as if they had ended before the barrier",
     "wrong/bulk_store_fence_by_another_thread": "a proxy fence of the issuing thread covers the stores of all others",
     "wrong/bulk_store_read_back_too_early": "wait_group.read counts as if the global writes were done",
     "wrong/cooperative_groups_exchange_between_tiles": MASKS,
     "wrong/cp_async_source_overwritten_in_flight": "the source of a cp.async in flight is not watched",
-    "wrong/flag_overwritten_by_a_store": ONE_TIME,
-    "wrong/flag_set_without_syncwarp": LANE_RELEASES,
-    "wrong/flag_two_hops_middle_of_block_scope": ONE_TIME,
-    "wrong/flag_two_hops_without_middle_fence": ONE_TIME,
+    "wrong/flag_overwritten_by_a_store": POLLED,
     "wrong/grid_barrier_counts_one_block_less": LOCKSTEP,
     "wrong/grid_barrier_used_twice": LOCKSTEP,
-    "wrong/lookback_scan_word_in_two_halves": SIZES,
-    "wrong/mbarrier_arrival_without_syncwarp": LANE_RELEASES,
     "wrong/mbarrier_asked_once": LOCKSTEP,
     "wrong/mbarrier_overwritten_with_data": "a plain store over an mbarrier that nobody has invalidated passes",
     "wrong/peterson_lock_without_store_load_fence": "memory is always in order, so both blocks never enter here",

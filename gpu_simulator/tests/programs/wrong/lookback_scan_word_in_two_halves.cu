@@ -1,6 +1,6 @@
 // The packed word is stored as two 32-bit halves and loaded as 64 bits: the accesses differ in size, so they race.
 // launch: --grid 2 --block 1 --arg u64:2 --arg i32:2
-// hazard: race, "nothing orders the two blocks"
+// hazard: race, "different sizes"
 __global__ void kernel(volatile unsigned long long* word, int* out) {
     unsigned sum = blockIdx.x + 1;
     if (blockIdx.x > 0) {
