@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -261,7 +262,7 @@ def block_source(
     for register in bits(block.uses):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
     live_out = block.code_defines & block.live_out
-    meetings = warp_meetings(block) if observed else ()
+    meetings = warp_meetings(block) if observed else {}
     first = block.code[0] if block.code else block.terminator
     if observed and not full and _needs_whole_warps(first):
         emitter.line(f"tell_partial_warps(resident, lanes, {first.site}, m)")
@@ -272,15 +273,13 @@ def block_source(
             emitter.line(f"resident.probe(lanes, {stop}, locals(), False)")
         for step in _steps(program, code, -1 if stops else live_out, observed):
             if isinstance(step, Instruction):
-                if step.site in meetings:
-                    emitter.line("tell_warps_met(resident, lanes)")
+                _tell_meetings(emitter, meetings.get(step.site, ()))
                 emitter.emit(step)
             else:
                 emit_step(emitter, step)
         if stop is not None:
             emitter.line(f"resident.probe(lanes, {stop}, locals(), True)")
-    if -1 in meetings:
-        emitter.line("tell_warps_met(resident, lanes)")
+    _tell_meetings(emitter, meetings.get(-1, ()))
     for register in bits(live_out):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
     with emitter.decoding():
@@ -305,8 +304,8 @@ def _steps(program, code: list[Instruction], live_out: int, observed: bool):
     return warpgroup_code(program, code, live_out, observed)
 
 
-def warp_meetings(block: Block) -> set[int]:
-    """The sites of the first accesses or fences after each bar.warp.sync, and -1 if none follows the last one.
+def warp_meetings(block: Block) -> dict[int, list[Instruction]]:
+    """By the site of the first access or fence after them, the bar.warp.sync; -1 for those that none follows.
 
     Other instructions of whole warps (shfl, vote, mma, ldmatrix, elect …) wait for their lanes but order no memory:
     "These intrinsics do not imply a memory barrier" (CUDA C++ Programming Guide, warp shuffle, vote, match functions).
@@ -314,14 +313,25 @@ def warp_meetings(block: Block) -> set[int]:
 
     The order is that of the PTX, because fusion moves an mma past accesses.
     """
-    found, met = set(), False
+    found: dict[int, list[Instruction]] = {}
+    met: list[Instruction] = []
     for item in block.code:
         together = (item.family in BARRIERS and "warp" in item.parts) or item.family == "wgmma"
         ordered = item.family in ACCESSES or item.family in FENCES
-        if (met or together) and ordered:
-            found.add(item.site)
-        met = together or (met and not ordered)
-    return found | {-1} if met else found
+        if ordered and (met or together):
+            found[item.site], met = [*met, item] if together else met, []
+        if together:
+            met = [*met, item]
+    if met:
+        found[-1] = met
+    return found
+
+
+def _tell_meetings(emitter: Emitter, met: Sequence[Instruction]) -> None:
+    """Generate the code that tells observers of each bar.warp.sync, with its membermask."""
+    for item in met:
+        members = emitter.read(item.operands[0], "b32") if item.family in BARRIERS else "None"
+        emitter.line(f"tell_warps_met(resident, lanes, {members})")
 
 
 def emit_step(emitter: Emitter, step) -> None:

@@ -152,8 +152,11 @@ class Observer:
     def proxy_fence(self, lanes: Lanes, site: int, mask: Any, init_only: bool) -> None:
         """fence.proxy.async, or (init_only) fence.mbarrier_init."""
 
-    def warps_met(self, lanes: Lanes) -> None:
-        """The executing lanes of each warp have synchronised, before the access of the next event."""
+    def warps_met(self, lanes: Lanes, members: Any = None) -> None:
+        """The executing lanes of each warp that give one membermask have synchronised, before the next event.
+
+        members: (lanes.n,) or a scalar, uint32; None for whole warps.
+        """
 
     def absent_lane_read(self, lanes: Lanes, site: int, readers: np.ndarray, sources: np.ndarray) -> None:
         """Lanes shuffle a value from a lane that does not take part. readers: (lanes.n,) Boolean.

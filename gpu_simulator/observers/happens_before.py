@@ -33,6 +33,7 @@ from gpu_simulator.observers.publications import (
     sees,
     union,
 )
+from gpu_simulator.observers.warp_meetings import WarpMeetings
 
 ALWAYS = 1  # the event before all others: what it stamps is ordered before everything
 LANE_BITS = 32
@@ -64,7 +65,8 @@ class Ordering:
         self.wrote = np.full(self.known.shape, ALWAYS, np.int64)
         self.fenced: list[np.ndarray] = []  # made by the first fence
         self.version = np.zeros(resident.warps, np.int64)
-        self.synced = np.full(resident.lanes, ALWAYS, np.int64)  # by lane: event of its last synchronisation in a warp
+        self.meetings = WarpMeetings(resident.lanes, ALWAYS, account)
+        self.synced = self.meetings.synced
         self.floor = ALWAYS  # without clusters: all threads of a block may rely on the block's events up to here
         self.warp_floor = ALWAYS  # all lanes of a warp may rely on the warp's events up to here
 
@@ -105,7 +107,7 @@ class Ordering:
         inside = np.flatnonzero(warp == source)
         if len(inside):
             first = 32 * self.first
-            both = np.minimum(self.synced[lane[inside] - first], self.synced[other[inside] - first])
+            both = self.meetings.pairs(lane[inside] - first, other[inside] - first)
             ordered[inside] = np.maximum(both, self.floor) >= event[inside]
         left = np.flatnonzero(~ordered)
         if len(left) and self.told.any():
@@ -149,7 +151,7 @@ class Ordering:
     def _saw(self, lane: int) -> int:
         """The last strong write that a lane has read, or another lane before the two met."""
         warp = slice(lane & ~31, (lane | 31) + 1)
-        saw, met = self.saw[warp], np.minimum(self.synced[warp], self.synced[lane])
+        saw, met = self.saw[warp], self.meetings.of(np.array([lane]))[0]
         others = saw[saw <= np.maximum(met, self.floor)]
         return int(max(self.saw[lane], others.max(initial=ALWAYS)))
 
@@ -192,16 +194,17 @@ class Ordering:
         if self.told.any():
             self.told.join(arrived, waited)
 
-    def warp_met(self, lanes, event: int) -> None:
-        """The executing lanes of each warp have synchronised."""
-        if lanes.full:
-            self.synced[:] = self.warp_floor = event
-            self.version += 1
-        else:
-            self.synced[lanes.lane_numbers()[lanes.active()]] = event
-            self.version[np.unique(lanes.lane_numbers() >> 5)] += 1
-        if self.told.split:
-            self.told.meet(lanes.lane_numbers()[lanes.active()])
+    def warp_met(self, lanes, members, event: int) -> None:
+        """The executing lanes of each warp have synchronised with those that give the same membermask."""
+        numbers = lanes.lane_numbers()[lanes.active()]
+        if members is not None and members.ndim:
+            members = members[lanes.active()]
+        for some in self.meetings.meet(numbers, members, event):
+            if len(some) == len(self.synced):
+                self.warp_floor = event
+            if self.told.split:
+                self.told.meet(some)
+        self.version[np.unique(numbers >> 5)] += 1
 
     def known_to(self, rows: np.ndarray, event: int) -> np.ndarray:
         """(rows, warps of the cluster): the last events that these warps know of; `event` for their own."""
@@ -232,11 +235,10 @@ class Ordering:
         part = np.flatnonzero(count < 32)
         if len(part):
             warps, some = rows[part], numbers[np.repeat(count, count) < 32]
-            synced = np.maximum(self.synced.reshape(-1, 32)[warps], self.floor)
-            executing = np.zeros(synced.shape, bool)
-            executing[np.searchsorted(warps, some >> 5), some & 31] = True
-            latest = np.where(executing, synced, 0).max(1, keepdims=True)
-            lanes = np.where(executing, event, np.minimum(synced, latest))
+            at = np.searchsorted(warps, some >> 5)
+            lanes = np.full((len(warps), 32), self.floor)
+            np.maximum.at(lanes, at, self.meetings.of(some))
+            lanes[at, some & 31] = event
             clocks[part, self.local[warps]] = lanes.min(1)
             later = np.argwhere(lanes > lanes.min(1, keepdims=True))
             first = 32 * self.first
@@ -296,8 +298,7 @@ class Ordering:
     def publish(self, lane: int, event: int, near: bool, far: bool) -> list[Publication]:
         """What a lane publishes by a strong write. near, far: it is a release, for its own block and for others."""
         row, told, column = lane >> 5, self.told.of(lane), self.local[lane >> 5]
-        synced = np.maximum(self.synced[32 * row : 32 * row + 32], self.floor)
-        both, made = np.minimum(synced, synced[lane & 31]), []
+        both, made = np.maximum(self.meetings.of(np.array([lane]))[0], self.floor), []
 
         def add(clock: np.ndarray, own: int, past: Past, wide: bool) -> None:
             lanes = np.minimum(both, own)

@@ -76,7 +76,11 @@ class MbarrierUsers:
             return stamps[:0]
         event, sites = stamps >> LANE_BITS, self.resident.program.sites
         arrived = np.array([_verb(sites[at]) == "arrive" for at in self.hazards.site_of[event].tolist()])
-        waited = arrived & ((stamps & LANE_MASK) >> 5 == me[0] >> 5) & (event <= self.order.synced[lane])
+        waited = (
+            arrived
+            & ((stamps & LANE_MASK) >> 5 == me[0] >> 5)
+            & (event <= self.order.meetings.latest(np.array([lane]))[0])
+        )
         return stamps[bad[0] & ~waited]
 
     def _done(self, load, lane: int) -> bool:

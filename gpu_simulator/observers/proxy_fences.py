@@ -57,7 +57,7 @@ class ProxyFences:
         order = self.order
         warps = np.unique(some >> 5)
         met = np.full(self.resident.warps, order.floor)
-        np.maximum.at(met, some >> 5, order.synced[some])
+        np.maximum.at(met, some >> 5, order.meetings.latest(some))
         covers[np.searchsorted(rows, warps), order.local[warps]] = met[warps]
         if self.by_lane is None:
             self.by_lane, self.settled_by_lane = (np.full(self.resident.lanes, ALWAYS, np.int64) for _ in range(2))

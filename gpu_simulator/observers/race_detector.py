@@ -318,8 +318,8 @@ class RaceDetector(Observer):
         if len(numbers):
             self.order.fence(numbers, self.hazards.event, wide)
 
-    def warps_met(self, lanes) -> None:
-        self.order.warp_met(lanes, self.hazards.event)
+    def warps_met(self, lanes, members=None) -> None:
+        self.order.warp_met(lanes, members, self.hazards.event)
 
     def barrier_everyone(self, site: int, number: int) -> None:
         self.phases.everyone(number, site)

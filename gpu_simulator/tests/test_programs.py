@@ -32,18 +32,14 @@ RIGHT, WRONG = (sorted(path.stem for path in (PROGRAMS / kind).glob("*.cu")) for
 READ_ONCE = "a volatile or acquire read in a retry loop, or whose stale value is checked again, is called suspicious"
 POLLED = "a flag that is polled orders by each value that a poll reads in this run, not by the last one alone"
 LOCKSTEP = "blocks run in step, and only the order seen in this run is judged: another timing would race"
-MASKS = "the masks of an instruction of a warp are taken together, although each lane waits for its own"
 KNOWN = {
     "right/atomic_maximum_by_cas_after_a_volatile_look": READ_ONCE,
     "right/double_checked_initialisation": READ_ONCE,
-    "right/flag_read_once_with_a_fallback": READ_ONCE,
     "right/seqlock_of_volatile_words": READ_ONCE,
     "right/syncwarp_in_both_branches": "two __syncwarp() with one mask in two branches are called a deadlock",
     "wrong/activemask_taken_for_the_branch": "the warp runs together here, so __activemask() names all who entered",
     "wrong/barrier_in_half_a_warp": "lanes that have ended later count as if they had ended before the barrier",
-    "wrong/bulk_store_fence_by_another_thread": "a proxy fence of the issuing thread covers the stores of all others",
     "wrong/bulk_store_read_back_too_early": "wait_group.read counts as if the global writes were done",
-    "wrong/cooperative_groups_exchange_between_tiles": MASKS,
     "wrong/cp_async_source_overwritten_in_flight": "the source of a cp.async in flight is not watched",
     "wrong/flag_overwritten_by_a_store": POLLED,
     "wrong/grid_barrier_counts_one_block_less": LOCKSTEP,
@@ -51,9 +47,7 @@ KNOWN = {
     "wrong/mbarrier_asked_once": LOCKSTEP,
     "wrong/mbarrier_overwritten_with_data": "a plain store over an mbarrier that nobody has invalidated passes",
     "wrong/peterson_lock_without_store_load_fence": "memory is always in order, so both blocks never enter here",
-    "wrong/reduce_with_two_masks_at_once": MASKS,
     "wrong/ring_overwrites_what_is_unread": LOCKSTEP,
-    "wrong/syncwarp_mask_too_small": MASKS,
 }
 
 

@@ -6,10 +6,10 @@ from gpu_simulator.runtime import runtime
 
 
 @runtime
-def tell_warps_met(resident, lanes):
-    """Tell observers that the lanes of each warp have synchronised."""
+def tell_warps_met(resident, lanes, members):
+    """Tell observers that the lanes of each warp have synchronised. members: the membermask, None for whole warps."""
     for observer in resident.observers:
-        observer.warps_met(lanes)
+        observer.warps_met(lanes, members)
 
 
 @runtime

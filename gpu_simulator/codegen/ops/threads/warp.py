@@ -58,6 +58,29 @@ def check_members(resident, lanes, site, members):
             f"its membermask {mask:#010x} does not name: what happens then is undefined. Each lane that executes the "
             "instruction has to be in the mask that it gives."
         )
+    members = lanes_of(members, lanes)
+    if (members != members[:, :1]).any():
+        _check_agreement(resident, lanes, site, members)
+
+
+def _check_agreement(resident, lanes, site, members):
+    """Raise `WarpFault` for a lane whose mask names an executing lane that gives another mask. members: (warps, 32).
+
+    "... until all threads corresponding to membermask have executed a bar.warp.sync with the same membermask value":
+    PTX ISA, bar.warp.sync, and alike for the others.
+    """
+    here = lanes.active().reshape(-1, 32)
+    for other in range(32):
+        named = (members & _BIT[other] != 0) & here & here[:, other : other + 1]
+        apart = np.argwhere(named & (members != members[:, other : other + 1]))
+        if len(apart):
+            row, at = apart[0].tolist()
+            name = resident.name_lane(int(lanes.lane_numbers()[32 * row + at]))
+            raise WarpFault(
+                f"{resident.describe(site)}: {name} gives the membermask {members[row, at]:#010x}, which names lane "
+                f"{other} of its warp; that lane gives {members[row, other]:#010x}: what happens then is undefined. "
+                "All lanes that a mask names have to give the same mask."
+            )
 
 
 @op("shfl", forms="sync; up, down, bfly, idx; b32; with or without a predicate")
