@@ -77,7 +77,8 @@ def launch(
     reads, and for missing waits and fences (`Report.hazards`).
     timing: "early" completes asynchronous copies at once, "late" at the last moment that is legal. "staggered" is for
     clusters: loads that are issued by blocks of odd rank are late, and everything else is early. In late timing,
-    elect.sync also elects the highest lane instead of the lowest, because PTX does not say which one it elects.
+    elect.sync also elects the highest lane instead of the lowest, because PTX does not say which one it elects; and in
+    a search for hazards, blocks that wait for each other in global memory run unevenly instead of in step.
     max_instructions: limit of warp instructions, beyond which `BudgetExceeded` names the line that spins.
     max_steps: limit of steps of the emulator (see `effort`), for kernels in which few lanes spin.
     max_seconds: limit of processor time of this thread. It depends on the machine; the other two limits do not.

@@ -95,6 +95,12 @@ class Observer:
     def store_waited(self, store: Store) -> None:
         """A cp.async.bulk.wait_group of its lane covers a copy out of shared memory."""
 
+    def stores_waited(self, bounds: dict[int, int], written: bool) -> None:
+        """cp.async.bulk.wait_group. bounds: by lane, the first group that may still be in flight.
+
+        written: the groups before have written all; after wait_group.read they have only read shared memory.
+        """
+
     def global_copied(self, site: int, lane: int, place: Any, verb: str) -> None:
         """A bulk copy accesses global memory. place: has `.index` and `.width`.   verb: "reads" or "writes"."""
 

@@ -18,6 +18,7 @@ from gpu_simulator.machine.lanes import Lanes
 from gpu_simulator.machine.mbarriers import Mbarriers
 from gpu_simulator.machine.memory import LocalMemory, SharedMemory
 from gpu_simulator.machine.special_registers import SpecialRegisters
+from gpu_simulator.machine.uneven_blocks import UnevenBlocks
 
 PATTERNS = 1_000_000  # costs of address patterns that are kept from one group to the next, about 150 bytes each
 # The lanes at the lowest program counter run, so that lanes that diverged come together again. Of each FAIR steps, the
@@ -64,6 +65,8 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.runs = launch.runs
         self.contexts: dict[bytes, Lanes] = {}
         self.steps, self.followed = 0, 0
+        waits = launch.hazards is not None and launch.hazards.accesses.waits
+        self.uneven = UnevenBlocks(self) if waits and self.blocks > 1 and launch.timing == "late" else None
         self.warpgroups = Warpgroups(self) if launch.program.warpgroup_registers is not None else None
         self.groups = Groups(self)
         self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
@@ -122,7 +125,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         observed, clustered = bool(self.observers), self.cluster_size > 1
         count = self.launch.effort.count
         for _ in range(quantum):
-            if self.at is not None:
+            if self.at is not None and self.uneven is None:
                 index = self.at
                 if index >= PARKED:
                     return True
@@ -140,7 +143,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
             count(self.launch, index, lanes)
             following = function(self, lanes)
             if following >= 0:
-                if lanes.full:
+                if lanes.full and self.uneven is None:
                     self.at = following
                 else:
                     self.goto(lanes, following)
@@ -151,29 +154,31 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
 
         Raises `Deadlock` if no lane can continue.
         """
-        pc = self.pc
+        pc = self.pc if self.uneven is None else self.uneven.running(self.pc)
         self.steps += 1
         lowest = int(pc.min())
         if self.steps % FAIR >= FAIR - FAVOURED:
-            lowest = self.favoured(lowest)
+            lowest = self.favoured(lowest, pc)
         if lowest >= PARKED:
             if lowest >= DONE:
                 return None
             return self.pick() if self.unblock() else self.barriers.nobody_left()
-        chosen = self.ready(lowest)
+        chosen = self.ready(lowest, pc)
         if chosen is None:
             for other in np.unique(pc[pc < PARKED]):
-                chosen = self.ready(int(other))
+                chosen = self.ready(int(other), pc)
                 if chosen is not None:
                     lowest = int(other)
                     break
             else:
+                if self.uneven is not None and self.uneven.left:
+                    self.uneven.all_run()
+                    return self.pick()
                 return self.pick() if self.unblock() else self.barriers.stuck_collective(lowest)
         return lowest, self.context(chosen)
 
-    def favoured(self, lowest: int) -> int:
+    def favoured(self, lowest: int, pc: np.ndarray) -> int:
         """The program counter of the lane that is followed now: one that is not at the lowest if there is one."""
-        pc = self.pc
         if self.steps % FAIR == FAIR - FAVOURED or pc[self.followed] >= PARKED:
             elsewhere = np.unique(pc[(pc < PARKED) & (pc > lowest)])[::-1]
             if not len(elsewhere):
@@ -185,12 +190,12 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         """Called if no lane can continue: complete loads that are waited for, or let waits fail; True if that helps."""
         return self.transfers.land_wanted(self.mbarriers.wanted()) or self.mbarriers.say_not_yet()
 
-    def ready(self, index: int) -> np.ndarray | None:
-        """The lanes at a basic block that may execute it, as a Boolean mask; None if there are none.
+    def ready(self, index: int, pc: np.ndarray) -> np.ndarray | None:
+        """The lanes at a basic block that may execute it, as a Boolean mask; None if there are none. pc: who may run.
 
         A block that begins with a collective instruction waits for all lanes that its membermask names.
         """
-        here = self.pc == index
+        here = pc == index
         mask = self.program.blocks[index].warp_mask
         if mask is None:
             return here

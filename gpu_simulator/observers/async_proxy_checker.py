@@ -56,11 +56,12 @@ class AsyncProxyChecker:
         self.clocks: dict[Load, np.ndarray] = {}  # tcgen05.commit -> vector clock of its thread
         self.reported: dict[Load, Load] = {}  # cp.async.mbarrier.arrive -> the same with the cells that its copies fill
         self.flying: list[Load] = []  # loads for which no thread has waited
+        self._places: dict[int, Mbarrier] | None = None  # by first byte, if none has come or gone since
 
     # ---- mbarriers ----
 
     def mbarrier_initialised(self, site: int, lane: int, barrier) -> None:
-        event = self.hazards.next_event(site)
+        event, self._places = self.hazards.next_event(site), None
         self.records[barrier] = Record(event << LANE_BITS | (lane + self.detector.first_lane), self.order.span)
 
     def mbarrier_replaced(self, site: int, lane: int, barrier) -> None:
@@ -68,6 +69,7 @@ class AsyncProxyChecker:
         resident = self.resident
         self.users.forget(barrier)
         del self.records[barrier]
+        self._places = None
         self.hazards.add(
             "initialised again",
             site,
@@ -82,6 +84,7 @@ class AsyncProxyChecker:
     def mbarrier_invalidated(self, site: int, lane: int, barrier) -> None:
         self.after_init(site, barrier, np.array([lane]))
         self.users.invalidated(site, lane, barrier, self.records.pop(barrier))
+        self._places = None
 
     def mbarrier_used(self, site: int, barrier, numbers) -> None:
         self.after_init(site, barrier, numbers)
@@ -113,6 +116,36 @@ class AsyncProxyChecker:
             ),
         )
 
+    def over_mbarrier(self, access: Access) -> None:
+        """Report a store to the bytes of an mbarrier. PTX ISA, "mbarrier.inval": it has to be invalidated before."""
+        if not self.records:
+            return
+        if self._places is None:
+            stride = self.resident.shared_stride
+            self._places = {barrier.key[0] * stride + barrier.address: barrier for barrier in self.records}
+            self._first, self._last = min(self._places), max(self._places) + 7
+        cell = access.shadow.cell
+        starts = access.cells * cell
+        near = np.argwhere((starts + cell > self._first) & (starts <= self._last))
+        for row, column in near.tolist():
+            start = int(starts[row, column])
+            barrier = next((self._places[at] for at in range(start - 7, start + cell) if at in self._places), None)
+            if barrier is not None:
+                return self._over_mbarrier(access, row, column, barrier)
+
+    def _over_mbarrier(self, access: Access, row: int, column: int, barrier) -> None:
+        words, origin = self.detector.words(access, row, column), self.resident.mbarriers.origin(barrier)
+        self.hazards.add(
+            "missing wait",
+            access.site,
+            barrier.site,
+            lambda: (
+                f"{words.here(access.site)} {access.verb} {words.place}, which belongs to the mbarrier at shared "
+                f"address {barrier.address} that {origin} initialised: its memory may only be used for something else "
+                "after mbarrier.inval."
+            ),
+        )
+
     def mbarrier_arrives(self, site: int, barrier, numbers) -> None:
         """Publish what the warps did before they arrive; called before the arrival counts."""
         if self.detector.tensor.between.loose:
@@ -135,6 +168,8 @@ class AsyncProxyChecker:
 
     def mbarrier_passed(self, site: int, barrier, numbers) -> None:
         """Threads have waited for the phase before the current one."""
+        if site in self.hazards.accesses.ignored:
+            return  # they would go on as well if it were not complete
         self._acquire(site, self.records[barrier], numbers)
         self.users.used(site, barrier, numbers)  # after the acquire, because a lane of the same warp may still wait
 
@@ -222,6 +257,7 @@ class AsyncProxyChecker:
             if not mine.all():
                 left.append((lanes[~mine], at[~mine], width, group[~mine], site))
         detector.copies = left
+        detector.copied.reported(load.lane)
         if index:
             own = self.reported[load] = replace(load, site=issued, index=np.unique(np.concatenate(index)))
             self.flying.append(own)
@@ -293,10 +329,12 @@ class AsyncProxyChecker:
             access = Access(site, verb, shadow, memory.names[number], lanes, cells)
             last = shadow.written[cells]
             detector.check(access, last, "wrote")
+            detector.copied.check(access)
             stamp = np.int64(event) << LANE_BITS | lanes
             if verb == "writes":
                 detector.check_readers(access)
                 shadow.written[cells] = stamp
+                detector.copied.stored(lane, access, place.width, bool(self.hazards.accesses.atomic[site]))
             else:
                 shadow.note_read(cells, lanes, stamp)
 

@@ -57,6 +57,7 @@ class Hazards:
         sites = launch.program.sites
         self.where = [item.location or item.line for item in sites]  # the same for all copies of an unrolled loop
         self.accesses = StrongAccesses(launch.program)
+        self.copies = [item.family == "cp" and "async" in item.parts and "bulk" not in item.parts for item in sites]
         self.bulk = np.array([is_bulk(item) for item in sites] or [False])
         self.uses_bulk = any(reports_to_mbarrier(i) for i in sites)
         self.uses_inval = any(item.family == "mbarrier" and "inval" in item.parts for item in sites)

@@ -17,6 +17,7 @@ from gpu_simulator.observers.access import Access, by_array, bytes_of
 from gpu_simulator.observers.async_proxy_checker import AsyncProxyChecker
 from gpu_simulator.observers.barrier_phases import BarrierPhases
 from gpu_simulator.observers.cluster_checker import ClusterChecker
+from gpu_simulator.observers.global_copies import GlobalCopies
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gpu_simulator.observers.proxy_fences import ProxyFences
 from gpu_simulator.observers.race_messages import Words, changed, explain, in_flight, reach_of
@@ -46,7 +47,7 @@ class RaceDetector(Observer):
         )
         cells = self.shared.written[: resident.blocks * resident.shared_stride // WIDEST].reshape(resident.blocks, -1)
         cells[:, : resident.program.reserved // WIDEST] = ALWAYS << LANE_BITS  # the system has written there
-        self.strong = StrongOrder(self)
+        self.strong, self.copied = StrongOrder(self), GlobalCopies(self)
         self.copies: list = []
         self.arrivals: dict[Arrival, int] = {}  # arrival at a barrier -> its event
         self.phases = BarrierPhases(self)
@@ -55,12 +56,14 @@ class RaceDetector(Observer):
         self.clusters, self.tensor = ClusterChecker(self), Tcgen05Checker(self)
         self.shares = RegisterShares(self)
         self.warpgroups = None if resident.warpgroups is None else WgmmaChecker(self)
+        self.absent = AbsentLanes(self)
         for checker in (
-            AbsentLanes(self),
+            self.absent,
             self.fences,
             self.proxies,
             self.clusters,
             self.tensor,
+            self.copied,
             self.shares,
             self.warpgroups,
         ):
@@ -114,6 +117,10 @@ class RaceDetector(Observer):
                 self._changed(access, last, "wrote")
             if not self.check_shared(access, last):
                 self.check(access, last, "wrote")
+            if access.shadow is not self.shared:
+                self.copied.check(access)
+                if hazards.copies[site]:
+                    self.copied.reads_source(access)
             access.shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
 
     def write(self, lanes, site: int, memory, index, picked, width: int, values=None) -> None:
@@ -123,6 +130,10 @@ class RaceDetector(Observer):
             values = values[picked]
         for access in self._accesses(site, "writes", numbers, memory, index, width, values):
             flying = self.check_shared(access, None)
+            if access.shadow is self.shared:
+                self.proxies.over_mbarrier(access)
+            else:
+                self.copied.check(access)
             written, stamp = access.shadow.written, np.int64(event) << LANE_BITS | access.lanes
             if not flying:
                 self.check(access, written[access.cells], "wrote")
@@ -142,6 +153,8 @@ class RaceDetector(Observer):
             last = access.shadow.written[access.cells]
             self.check_shared(access, last)
             self.check(access, last, "wrote")
+            if access.shadow is not self.shared:
+                self.copied.check(access)
             self.check_readers(access)
             self.strong.publish(access, last, event)
             if reads:
@@ -293,6 +306,7 @@ class RaceDetector(Observer):
         shadow.written[access.cells] = np.int64(event) << LANE_BITS | numbers
         shadow.pending[access.cells] = FILLED
         own = numbers[:, 0] - self.first_lane
+        self.copied.issued(site, width)
         self.copies.append(
             (own, np.broadcast_to(index, len(own)), width, self.resident.groups.committed[own].copy(), site)
         )
@@ -300,6 +314,7 @@ class RaceDetector(Observer):
     def copies_waited(self, bounds: np.ndarray) -> None:
         """Copies of groups before `bounds` are complete; they count as writes that their threads make now."""
         left, shadow = [], self.shared
+        self.copied.waited(bounds)
         for lanes, index, width, group, site in self.copies:
             done = group < bounds[lanes]
             if done.any():
@@ -328,9 +343,11 @@ class RaceDetector(Observer):
     def barrier_arrived(self, arrival: Arrival) -> None:
         self.phases.arrived((arrival.block, arrival.number), np.unique(arrival.lanes >> 5).tolist(), arrival.site)
         self.arrivals[arrival] = self.hazards.next_event(arrival.site)
+        self.absent.arrived(arrival)
 
     def barrier_met(self, arrivals: list[Arrival]) -> None:
         events: dict[int, int] = {}
+        self.absent.met(arrivals)
         for arrival in arrivals:
             event = self.arrivals.pop(arrival)
             for warp in np.unique(arrival.lanes >> 5).tolist():

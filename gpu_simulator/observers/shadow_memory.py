@@ -124,7 +124,19 @@ class SharedShadow(Shadow):
 
 
 class GlobalShadow(Shadow):
-    """Shadow of one array in global memory; `other_read` is a read by another block, if there was one."""
+    """Shadow of one array in global memory; `other_read` is a read by another block, if there was one.
+
+    leaving: (cells,) what a bulk copy in flight may still do to each, see `global_copies`; None before the first.
+    """
+
+    leaving: np.ndarray | None = None
+
+    def leave(self, cells: np.ndarray, what: int) -> None:
+        if self.leaving is None:
+            self.account(self.count)
+            self.leaving, self.ROWS = np.zeros(self.count, np.uint8), (*self.ROWS, "leaving")
+            self.BYTES_A_CELL, self.taken = self.BYTES_A_CELL + 1, self.taken + self.count
+        self.leaving[cells] = what
 
     def _matters(self, cells, lanes, before, moved):
         kept, block = self.other_read[cells], lanes // (32 * self.own)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpu_simulator.ptx.basic_blocks import Block, reads_and_writes, registers_in
+from gpu_simulator.ptx.basic_blocks import WAITS, Block, reads_and_writes, registers_in
 from gpu_simulator.ptx.ir import Instruction
 
 WEAK, BLOCK, CLUSTER, DEVICE = range(4)
@@ -28,7 +28,8 @@ class StrongAccesses:
     width: bytes of each element that a strong access reads or writes; 0 for other instructions.
     acquires, releases: the scope of an acquire or a release, WEAK for others.   atomic: atom and red.
     retried: reads of which nobody can say that they depend on timing: atom, and loads in a loop of which their value
-    decides a branch, so that they are repeated.   any: whether there is a strong access.
+    decides a branch, so that they are repeated.   any: whether there is a strong access.   waits: whether a loop waits
+    for what a strong access reads.   ignored: sites of waits for an mbarrier whose answer decides nothing.
     """
 
     def __init__(self, program):
@@ -40,8 +41,11 @@ class StrongAccesses:
         self.releases = [scope_of(item) if {"release", "acq_rel"} & {*item.parts} else WEAK for item in sites]
         self.atomic = np.array([item.family in ("atom", "red") or "reduce" in item.parts for item in sites] + [False])
         self.retried = self.atomic.copy()
+        self.waits, self.ignored = False, frozenset(_ignored(program.blocks))
         if self.any:
-            self.retried[list(_retried(program.blocks))] = True
+            found = dict(_retried(program.blocks))
+            self.retried[list(found)] = True
+            self.waits = any(found.values())
 
     def together(self, site: int, others: np.ndarray, one_block: np.ndarray, one_cluster: np.ndarray) -> np.ndarray:
         """Whether an access and others are strong for each other. others: their sites; -1 for none.
@@ -77,19 +81,40 @@ def _width_of(item: Instruction) -> int:
     return max((int(one[1]) // 8 * (2 if one[2] else 1) for one in bits if one), default=0)
 
 
-def _retried(blocks: list[Block]) -> Iterator[int]:
-    """Yields the sites of strong loads in loops in which their value decides a branch."""
+def _retried(blocks: list[Block]) -> Iterator[tuple[int, bool]]:
+    """Yields (site, whether it is in a loop that waits for global memory) of strong loads that may read stale values.
+
+    Those are the strong loads of a loop that a strong load decides (a wait, or a sequence lock), those whose value an
+    atom.cas compares with memory again, and those that decide only where to go, if one way reads the place once more.
+    """
     before: dict[int, list[int]] = {}
     for block in blocks:
         for target in block.targets:
             before.setdefault(target, []).append(block.index)
+    reads = "ld", "atom"
+    strong = [(block, item) for block in blocks for item in block.code if item.family in reads and scope_of(item)]
+    for block, item in strong:
+        after = _reached(block.index, lambda number: blocks[number].targets)
+        loop = [blocks[number] for number in after & _reached(block.index, lambda number: before.get(number, ()))]
+        inside = [other for other in strong if other[0] in loop]
+        if any(_decides(loop, _depending(loop, other)) for _, other in inside):
+            yield item.site, not any(part.startswith("shared") for part in item.parts)
+            continue
+        later = [blocks[number] for number in after | {block.index}]
+        depend = _depending(later, item)
+        if _compared_again(later, depend) or (_decides(later, depend) and _read_again(later, item)):
+            yield item.site, False
+
+
+def _ignored(blocks: list[Block]) -> Iterator[int]:
+    """Yields the sites of mbarrier.test_wait and try_wait whose answer no branch and no guard depends on."""
     for block in blocks:
-        for item in block.code:
-            if item.family == "ld" and scope_of(item):
-                back = _reached(block.index, lambda number: before.get(number, ()))
-                loop = back & _reached(block.index, lambda number: blocks[number].targets)
-                if _decides([blocks[number] for number in loop], item):
-                    yield item.site
+        item = block.terminator
+        if item is not None and item.family == "mbarrier" and item.parts[1] in WAITS:
+            depend = _depending(blocks, item)
+            guards = (other.guard for one in blocks for other in one.code if other.guard is not None)
+            if not _decides(blocks, depend) and depend.isdisjoint(r for guard in guards for r in registers_in(guard)):
+                yield item.site
 
 
 def _reached(start: int, following) -> set[int]:
@@ -104,19 +129,42 @@ def _reached(start: int, following) -> set[int]:
     return found
 
 
-def _decides(loop: list[Block], load: Instruction) -> bool:
-    """Whether the result of a load decides a branch of a loop."""
+def _depending(blocks: list[Block], load: Instruction) -> set:
+    """The registers whose values depend on what an instruction loads, within some blocks."""
     depend, size = set(registers_in(load.operands[0])), -1
     while size != len(depend):
         size = len(depend)
-        for block in loop:
+        for block in blocks:
             for item in block.code:
                 reads, writes = reads_and_writes(item)
                 if not depend.isdisjoint(reads):
                     depend.update(writes)
+    return depend
+
+
+def _decides(blocks: list[Block], depend: set) -> bool:
+    """Whether one of some registers decides a branch of these blocks."""
     return any(
         block.terminator is not None
         and len(block.targets) > 1
         and not depend.isdisjoint(reads_and_writes(block.terminator)[0])
-        for block in loop
+        for block in blocks
+    )
+
+
+def _compared_again(blocks: list[Block], depend: set) -> bool:
+    """Whether an atom.cas compares one of some registers with memory."""
+    return any(
+        item.family == "atom" and "cas" in item.parts and not depend.isdisjoint(registers_in(item.operands[2]))
+        for block in blocks
+        for item in block.code
+    )
+
+
+def _read_again(blocks: list[Block], load: Instruction) -> bool:
+    """Whether another strong load reads the place of this one."""
+    return any(
+        item.family == "ld" and scope_of(item) and item.site != load.site and item.operands[1] == load.operands[1]
+        for block in blocks
+        for item in block.code
     )

@@ -207,6 +207,9 @@ def blocks_of(flat: Flat) -> list[Block]:
             current.end, current.terminator, closed = end, item, True
             continue
         current.code.append(item)
+        if item.family in FENCES and "proxy" not in item.parts:  # so that other threads may come between
+            blocks.append(Block(len(blocks)))
+            current = blocks[-1]
     if closed and current.end in ("branch", "barrier", "enter"):
         blocks.append(Block(len(blocks)))
         current, closed = blocks[-1], False

@@ -106,12 +106,12 @@ class Transfers:
         for observer in self.resident.observers:
             observer.stores_committed(lanes, mask)
 
-    def wait(self, lanes, mask, newest) -> None:
-        """Complete all but the `newest` groups of each thread.
+    def wait(self, lanes, mask, newest, written: bool) -> None:
+        """Complete all but the `newest` groups of each thread. written: it is not wait_group.read.
 
-        For wait_group.read it would be enough to read their sources, but a thread cannot tell the difference.
+        For wait_group.read it would be enough to read their sources; observers tell a thread that relies on more.
         """
-        if not self.stores:
+        if not self.stores and not self.resident.observers:
             return
         active = lanes.active() if mask is None else mask
         numbers = lanes.lane_numbers()[active].tolist()
@@ -126,6 +126,8 @@ class Transfers:
             else:
                 remaining.append(store)
         self.stores = remaining
+        for observer in self.resident.observers:
+            observer.stores_waited(bound, written)
 
     def finish_store(self, store: Store) -> None:
         if not store.done:

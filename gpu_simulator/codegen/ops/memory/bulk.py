@@ -48,7 +48,7 @@ def bulk(e, i) -> None:
     elif "commit_group" in parts:
         e.line(f"resident.transfers.commit(lanes, {e.mask})")
     elif "wait_group" in parts:
-        e.line(f"resident.transfers.wait(lanes, {e.mask}, {e.read(operands[0], 'u32')})")
+        e.line(f"resident.transfers.wait(lanes, {e.mask}, {e.read(operands[0], 'u32')}, {'read' not in parts})")
     elif "prefetch" in parts:
         where = _tensor_place(e, i, operands[0]) if "tensor" in parts else None
         e.line("pass" if where is None else f"bulk_prefetch(resident, lanes, {i.site}, {e.mask}, {where})")

@@ -1,6 +1,7 @@
 // The spin ends when all blocks but one have arrived, so a block may read what the last one has not yet written.
 // launch: --grid 2 --block 1 --arg u32:1 --arg i32:2 --arg i32:2
 // hazard: race, "nothing orders the two blocks"
+// timing: late
 __global__ void kernel(unsigned* arrived, int* part, int* out) {
     part[blockIdx.x] = blockIdx.x;  // here
     __threadfence();

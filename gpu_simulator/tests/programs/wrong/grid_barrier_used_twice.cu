@@ -1,6 +1,7 @@
 // The second barrier waits for the same count as the first, which is reached already, so it lets everybody pass.
 // launch: --grid 2 --block 1 --arg u32:1 --arg i32:2 --arg i32:2
 // hazard: race, "nothing orders the two blocks"
+// timing: late
 __device__ void meet(unsigned* arrived) {
     __threadfence();
     atomicAdd(arrived, 1);

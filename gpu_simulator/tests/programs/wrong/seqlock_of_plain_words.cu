@@ -1,6 +1,7 @@
 // The data of the sequence lock are plain words, which the reader loads while they may be written: a race in any case.
 // launch: --grid 2 --block 1 --arg i32:1 --arg i32:2 --arg i32:2
 // hazard: race, "nothing orders the two blocks"
+// timing: early
 __global__ void kernel(volatile int* version, int* data, int* out) {
     if (blockIdx.x == 0) {
         *version = 1;
