@@ -329,3 +329,29 @@ def test_several_threads_of_a_warp_that_issue():
     assert found(
         report, "repeated issue", "4 threads of the warp .* issue this tcgen05.cp, and each of them is one copy"
     )
+
+
+LATER = "  if (blockIdx.x == 0) {\n    /* wait */"  # what every thread does after the operations were issued
+
+
+def test_operations_of_two_warps_need_a_wait():
+    """The shift and the copy that renews its last row are in order only if one warp issues both."""
+    other = "  meet(); if (threadIdx.x == 64) { copy(base + (31 << 16) + 8, own + word); commit(barrier + 8); }\n"
+    more = "wait(barrier + 8, 0); /* wait */"
+    edit = lambda text: text.replace(LATER, other + LATER.replace("/* wait */", more))  # noqa: E731
+    _, _, report = launch("shift(base + 8);", "4x256b", edit=edit)
+    assert found(report, "missing wait", "tcgen05.cp may overtake the tcgen05.shift before it"), messages(report)
+
+
+def test_a_store_to_the_source_of_the_other_block():
+    other = "  meet(); if (blockIdx.x == 1) tile[threadIdx.x] = make_uint4(1, 2, 3, 4);\n"
+    _, _, report = launch(groups=2, edit=lambda text: text.replace(LATER, other + LATER), timing="late")
+    assert found(report, "missing wait", r"block \(1, 0, 0\), .* while tcgen05.cp at .* may still be reading it")
+
+
+def test_a_shift_of_what_nothing_has_written():
+    edit = lambda text: text.replace("for (int c = 0; c < COLUMNS; c++)", "for (int c = 0; c < 16; c++)")  # noqa: E731
+    _, _, report = launch("shift(base + 16);", edit=edit)
+    assert found(report, "uninitialised read", "thread .* shifts columns of tensor memory that nothing has written")
+    _, _, report = launch("shift(base + 8);", edit=edit)
+    assert report.hazards == [], messages(report)
