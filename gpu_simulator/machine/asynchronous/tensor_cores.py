@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_simulator.hardware.matrix_descriptor import DescriptorError
-from gpu_simulator.hardware.tensor_memory_layout import QUARTER, copied
+from gpu_simulator.hardware.tensor_memory_layout import LANES, QUARTER, copied
 from gpu_simulator.machine.asynchronous import tensor_operands as operands
 from gpu_simulator.machine.asynchronous.tensor_moves import Copy, Operation, Shift
 from gpu_simulator.machine.asynchronous.tensor_product import Product
@@ -140,7 +140,7 @@ class TensorCores:
         bytes_of_row = 4 * what.columns
         if shape != "4x256b" and address >> 16 or address >> 16 >= QUARTER or address & 3:
             lanes = "a lane from 0 to 31" if shape == "4x256b" else "lane 0"
-            raise self.resident.tensor_memory.fault(
+            raise resident.tensor_memory.fault(
                 site,
                 lane,
                 f"copies to tensor memory at {address:#x}: tcgen05.cp.{shape} begins at {lanes}, and at a "
@@ -149,17 +149,18 @@ class TensorCores:
         try:
             index = operands.chunks(word, "k", what.rows, bytes_of_row, 1, resident.shared.size)
         except DescriptorError as error:
-            raise self.resident.tensor_memory.fault(site, lane, f"issues tcgen05.cp. {error}") from None
+            raise resident.tensor_memory.fault(site, lane, f"issues tcgen05.cp. {error}") from None
         new = Copy(site, lane, shape, what, self.blocks(site, lane, group), address, index)
         self.issue(new, group * what.rows * bytes_of_row)
 
     def shift(self, site: int, lane: int, address: int, group: int) -> None:
         """Issue a tcgen05.shift.down. Raises `TensorMemoryFault` for an invalid address in tensor memory."""
-        if (address >> 16) % QUARTER or address & 7:
+        first = address >> 16
+        if first % QUARTER or first >= LANES or address & 7:
             raise self.resident.tensor_memory.fault(
                 site,
                 lane,
-                f"shifts rows of tensor memory at {address:#x}: the lane has to be a multiple of 32, and the column a "
+                f"shifts rows of tensor memory at {address:#x}: the lane has to be 0, 32, 64 or 96, and the column a "
                 "multiple of 8, because the rows consist of 32 bytes.",
             )
         self.issue(Shift(site, lane, self.blocks(site, lane, group), address), 0)

@@ -64,7 +64,9 @@ class Copy:
 class Shift:
     """One tcgen05.shift.down. address: in tensor memory; its lane is the first of a quarter.
 
-    Every row of 32 bytes gets the contents of the next lane, and the last row of the quarter keeps its own.
+    Every row of 32 bytes gets the contents of the next lane, and the last row of the quarter keeps its own. The PTX ISA
+    says only that rows shift down but the last; the direction is what NVIDIA observed on a B200 for .ashift (CUTLASS,
+    examples/python/CuTeDSL/experimental/primitives/tcgen05/1cta_mma_a_from_tmem.py).
     """
 
     site: int
