@@ -10,7 +10,8 @@ and the same chunks of row g + 8 in its upper half. Elements of 8 bits: one lane
 same chunks of row g + 8.
 
 Source: PTX ISA, "Sparse matrix storage" and "Matrix fragments for multiply-accumulate operation with sparse matrix A".
-The figures of the metadata agree with the layouts of CUTLASS (ELayout in cute/atom/mma_traits_sm90_gmma_sparse.hpp).
+The ISA shows the lanes of the metadata only in figures. For k = 32 of 16 bits, 16 of TF32 and 64 of 8 bits they are
+taken from CUTLASS (ELayout in cute/atom/mma_traits_sm90_gmma_sparse.hpp); the smaller shapes follow the same rule.
 """
 
 from __future__ import annotations
