@@ -34,7 +34,8 @@ class ClusterFault(EmulatorError):
 
 
 class WarpFault(EmulatorError):
-    """An instruction between the lanes of a warp, executed by a lane that its membermask does not name."""
+    """An instruction between the lanes of a warp, executed by a lane that its membermask does not name, or an mma.sp
+    with metadata that have no meaning."""
 
 
 class WarpgroupFault(EmulatorError):

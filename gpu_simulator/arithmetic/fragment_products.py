@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
+from gpu_simulator.arithmetic.fp8 import decoded
 from gpu_simulator.arithmetic.rounding import bf16_to_f32, round_to_f16
 from gpu_simulator.hardware.fragments import gather_a, gather_b, gather_c, scatter_c
 from gpu_simulator.runtime import runtime
@@ -26,7 +29,15 @@ def float_elements(bits: np.ndarray, kind: str) -> np.ndarray:
         return bf16_to_f32(wide.view(np.uint16))
     if kind == "tf32":
         return (wide & np.uint32(0xFFFFE000)).view(np.float32)
+    if kind in ("e4m3", "e5m2"):
+        return fp8_table(kind)[wide.view(np.uint8)]
     return wide.view(np.int8 if kind == "s8" else np.uint8)
+
+
+@lru_cache(maxsize=2)
+def fp8_table(kind: str) -> np.ndarray:
+    """(256,) float32: the value of every code of "e4m3" or "e5m2"."""
+    return decoded(kind).astype(np.float32)
 
 
 @runtime
@@ -58,11 +69,15 @@ def accumulators(lanes, registers, rows: int, columns: int, form):
 @runtime
 def multiply(a, b, c, form):
     """a · b + c in float32; FP16 accumulators are rounded to FP16 after the step, integers are exact."""
-    out = np.matmul(a, b)
+    return accumulated(np.matmul(a, b), c, form)
+
+
+def accumulated(product, c, form):
+    """product + c, as `multiply` returns it. product: float32, it may be overwritten."""
     if form[5] == "s32":
-        return c + out.astype(np.int32)
-    out += c
-    return round_to_f16(out) if form[5] == "f16" else out
+        return c + product.astype(np.int32)
+    product += c
+    return round_to_f16(product) if form[5] == "f16" else product
 
 
 @runtime

@@ -1,9 +1,10 @@
-"""Tensor memory (TMEM): where tcgen05.mma puts D, and which cells tcgen05.ld and tcgen05.st move to which registers.
+"""Tensor memory (TMEM): where tcgen05.mma puts D, which cells tcgen05.ld and tcgen05.st move to which registers, and
+which lanes tcgen05.cp writes.
 
 Each multiprocessor has 128 lanes of 512 columns of 32 bits. An address is lane << 16 | column. A warp can access only
 its quarter, lanes 32 · (warp % 4) … + 31.
 
-Source: PTX ISA, "Tensor Memory", "Data Path Layout Organization", "Data Movement Shape".
+Source: PTX ISA, "Tensor Memory", "Data Path Layout Organization", "Data Movement Shape", "tcgen05.cp".
 """
 
 from __future__ import annotations
@@ -90,3 +91,50 @@ def fragment(shape: str, times: int, split: int = 0) -> Fragment:
         lanes, columns = thread % 16, register + split * (thread // 16)
     lanes, columns = np.broadcast_arrays(lanes, columns)
     return Fragment(lanes, columns, int(columns.max()) + 1)
+
+
+# ---- tcgen05.cp and tcgen05.shift ----
+
+MULTICASTS = {
+    "128x256b": ("",),
+    "128x128b": ("",),
+    "4x256b": ("",),
+    "64x128b": ("warpx2__02_13", "warpx2__01_23"),
+    "32x128b": ("warpx4",),
+}  # the shapes of tcgen05.cp, and which .multicast each of them takes
+SHIFTED_COLUMNS = 8  # tcgen05.shift moves rows of 32 bytes
+
+
+class Copied(NamedTuple):
+    """What tcgen05.cp writes. lanes: int array (times, rows), relative to the address.   columns: of each row."""
+
+    lanes: np.ndarray
+    columns: int
+
+    @property
+    def rows(self) -> int:
+        return self.lanes.shape[1]
+
+
+@lru_cache
+def copied(shape: str, multicast: str = "") -> Copied:
+    """The lanes that receive each row. Raises `KeyError` for an unknown shape, `ValueError` for another multicast.
+
+    128 rows go to the lanes of the same number, and four rows to the first lane of each quarter, or the same other one.
+    64x128b.warpx2 gives the quarters 0 and 2 (0 and 1) the rows 0-31, the others the rows 32-63. 32x128b.warpx4 gives
+    each quarter all rows. The PTX ISA leaves the lanes of 4x256b open; they are those of CUTLASS, which also says that
+    this shape is made to renew the row of each quarter that tcgen05.shift leaves behind (Copy_Traits of
+    SM100_UTCCP_4dp256bit_1cta, cute/atom/copy_traits_sm100.hpp).
+    """
+    if multicast not in MULTICASTS[shape]:
+        known = " or ".join(f".{one.replace('__', '::')}" for one in MULTICASTS[shape]) if MULTICASTS[shape][0] else ""
+        raise ValueError(f".{shape} takes {known or 'no multicast'}")
+    rows, bits = (int(part) for part in shape[:-1].split("x"))
+    row = np.arange(rows)
+    if rows == 4:
+        lanes = QUARTER * row[None]
+    elif multicast == "warpx2__01_23":
+        lanes = row // QUARTER * 2 * QUARTER + row % QUARTER + np.array([[0], [QUARTER]])
+    else:
+        lanes = row + np.arange(0, LANES, rows)[:, None]
+    return Copied(lanes, bits // 32)

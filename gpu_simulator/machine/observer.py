@@ -19,7 +19,7 @@ import numpy as np
 from gpu_simulator.ptx.ir import Negated, Register
 
 if TYPE_CHECKING:
-    from gpu_simulator.machine.asynchronous.tensor_product import Product
+    from gpu_simulator.machine.asynchronous.tensor_moves import Operation
     from gpu_simulator.machine.asynchronous.transfers import Load, Store
     from gpu_simulator.machine.asynchronous.warpgroups import Flight
     from gpu_simulator.machine.barriers import Arrival
@@ -218,10 +218,10 @@ class Observer:
         """A warp deallocates columns."""
 
     def tcgen05_executed(self, site: int, numbers: np.ndarray) -> None:
-        """Lanes execute a tcgen05.mma; a `tcgen05_issued` for each of them follows."""
+        """Lanes execute a tcgen05.mma, cp or shift; a `tcgen05_issued` for each of them follows."""
 
-    def tcgen05_issued(self, product: Product) -> None:
-        """A lane issues one tcgen05.mma."""
+    def tcgen05_issued(self, product: Operation) -> None:
+        """A lane issues one tcgen05.mma, cp or shift. Its `kind` is "mma", "cp" or "shift"."""
 
     def tcgen05_committed(self, load: Load, barrier: Mbarrier) -> None:
         """tcgen05.commit: the completion of what its lane has issued will count at the barrier as this load."""

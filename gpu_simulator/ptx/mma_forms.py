@@ -1,4 +1,4 @@
-"""Lists the `mma.sync` forms that the emulator executes. Source: PTX ISA, "mma"."""
+"""Lists the `mma.sync` and `mma.sp` forms that the emulator executes. Source: PTX ISA, "mma", "mma.sp"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Form(NamedTuple):
     bits: int
 
 
-_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8}
+_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8}
 _SHAPES = {
     "f16": ("m16n8k8", "m16n8k16"),
     "bf16": ("m16n8k8", "m16n8k16"),
@@ -26,21 +26,48 @@ _SHAPES = {
     "s8": ("m8n8k16", "m16n8k16", "m16n8k32"),
     "u8": ("m8n8k16", "m16n8k16", "m16n8k32"),
 }
-_ACCUMULATORS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "s8": ("s32",), "u8": ("s32",)}
+_SPARSE_SHAPES = {
+    "f16": ("m16n8k16", "m16n8k32"),
+    "bf16": ("m16n8k16", "m16n8k32"),
+    "tf32": ("m16n8k8", "m16n8k16"),
+    "s8": ("m16n8k32", "m16n8k64"),
+    "u8": ("m16n8k32", "m16n8k64"),
+    "e4m3": ("m16n8k64",),
+    "e5m2": ("m16n8k64",),
+}
+_ACCUMULATORS = {
+    "f16": ("f16", "f32"),
+    "bf16": ("f32",),
+    "tf32": ("f32",),
+    "s8": ("s32",),
+    "u8": ("s32",),
+    "e4m3": ("f32",),
+    "e5m2": ("f32",),
+}
+_MIXED = ({"s8", "u8"}, {"e4m3", "e5m2"})  # A and B may have different types of one of these sets
 
 
 @lru_cache(maxsize=256)
 def fusible(opcode: str) -> Form | None:
     """The form of an opcode such as mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; None if it is not executed."""
     parts = opcode.split(".")
-    saturate = "satfinite" in parts
-    parts = [p for p in parts if p != "satfinite"]
-    if len(parts) != 10 or parts[:3] != ["mma", "sync", "aligned"] or parts[4:6] != ["row", "col"] or saturate:
+    return _form(parts[3:], _SHAPES) if parts[:3] == ["mma", "sync", "aligned"] else None
+
+
+def sparse(parts: tuple[str, ...]) -> Form | None:
+    """The form of a mma.sp, of which `k` counts the columns of A with the zeros; None if it is not executed."""
+    known = parts[1] in ("sp", "sp__ordered_metadata") and parts[2:4] == ("sync", "aligned")
+    return _form(parts[4:], _SPARSE_SHAPES) if known else None
+
+
+def _form(parts, shapes: dict[str, tuple[str, ...]]) -> Form | None:
+    """The form of the modifiers after .aligned; None if `shapes`, by the type of A, does not have it."""
+    if len(parts) != 7 or tuple(parts[1:3]) != ("row", "col"):
         return None
-    shape, (d, a, b, c) = parts[3], parts[6:]
-    if a not in _SHAPES or shape not in _SHAPES[a] or d != c or d not in _ACCUMULATORS[a]:
+    shape, _, _, d, a, b, c = parts
+    if a not in shapes or shape not in shapes[a] or d != c or d not in _ACCUMULATORS[a]:
         return None
-    if a != b and not {a, b} <= {"s8", "u8"}:
+    if a != b and not any({a, b} <= kinds for kinds in _MIXED):
         return None
     m, rest = shape[1:].split("n")
     n, k = rest.split("k")

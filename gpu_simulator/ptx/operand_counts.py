@@ -23,6 +23,7 @@ _OF_FORM = {
     ("shfl", "sync"): 5, ("bar", "red"): 3, ("barrier", "red"): 3, ("barrier", "cluster"): 0,
     ("wgmma", "wait_group"): 1, ("wgmma", "mma_async"): 4, ("tcgen05", "alloc"): 2, ("tcgen05", "dealloc"): 2,
     ("tcgen05", "mma"): 5, ("tcgen05", "ld"): 2, ("tcgen05", "st"): 2, ("tcgen05", "commit"): 1,
+    ("tcgen05", "cp"): 2, ("tcgen05", "shift"): 1, ("mma", "sp"): 6, ("mma", "sp__ordered_metadata"): 6,
 }  # fmt: skip
 
 

@@ -56,6 +56,8 @@ class NoSuchForm(ValueError):
 def kind_of(item: Instruction) -> WgmmaForm:
     """The form of a wgmma.mma_async. Raises `NoSuchForm` if it does not exist or is not executed here."""
     parts = item.parts
+    if "sp" in parts:
+        raise NoSuchForm("products with a sparse A are not supported; mma.sp is")
     m = re.fullmatch(r"m64n(\d+)k(\d+)", parts[4]) if len(parts) == 8 else None
     if m is None or parts[1:4] != ("mma_async", "sync", "aligned"):
         raise NoSuchForm("m64nNk16 of f16 and bf16, m64nNk8 of tf32 and m64nNk32 of 8-bit types are known here")

@@ -212,8 +212,16 @@ def test_an_allocation_waits_until_columns_are_given_back():
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("tcgen05.cp.cta_group::1.128x256b [%0], %1;", "copies from shared to tensor memory are not supported"),
-        ("tcgen05.shift.cta_group::1.down [%0];", "shifts of the rows"),
+        (
+            "tcgen05.cp.cta_group::1.128x256b.b8x16.b4x16_p64 [%0], %1;",
+            "copies that decompress elements of 4 or 6 bits",
+        ),
+        ("tcgen05.cp.cta_group::1.32x128b [%0], %1;", ".32x128b takes .warpx4"),
+        ("tcgen05.cp.cta_group::1.64x128b.warpx4 [%0], %1;", ".64x128b takes .warpx2::02_13 or .warpx2::01_23"),
+        ("tcgen05.cp.cta_group::1.128x128b.warpx4 [%0], %1;", ".128x128b takes no multicast"),
+        ("tcgen05.cp.cta_group::1.16x256b [%0], %1;", "16x256b"),
+        ("tcgen05.cp.128x256b [%0], %1;", "names no .cta_group"),
+        ("tcgen05.shift.cta_group::1 [%0];", "it has no .down"),
         ("tcgen05.mma.sp.cta_group::1.kind::f16 [%0], %1, %1, [%0], %0, p;", "sparse"),
     ],
 )

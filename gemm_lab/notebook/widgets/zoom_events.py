@@ -151,6 +151,8 @@ class Recorder(Observer):
                     self.products_read[warp] = chunks
 
     def tcgen05_issued(self, product) -> None:
+        if product.kind != "mma":
+            return
         first = product.blocks[0] * self.resident.shared_stride
         parts = [part for part in (product.index_a, product.index_b) if part is not None]
         self.bulks.append([product.lane, np.unique(np.concatenate([p.reshape(-1) for p in parts])) * 16 + first,

@@ -20,7 +20,7 @@ class Product:
     d, a: addresses in tensor memory; a is None if A is in shared memory.   index_a, index_b: 16-byte chunks of an
     operand, in a block's shared memory.   pieces: `tensor_operands.places` of D in a block.
     disabled: Boolean, lanes of D that keep their values, 128 for each block; or None.   scale: D is first multiplied by
-    2^-scale.   number: among the products of its thread, from 1.   form: kind, cta_group, .ws, whether A is in tensor
+    2^-scale.   number: among the operations of its thread, from 1.   form: kind, cta_group, .ws, whether A is in tensor
     memory.
     """
 
@@ -39,6 +39,7 @@ class Product:
     disabled: np.ndarray | None
     number: int = 0
     done: bool = False
+    kind = "mma"
 
     @property
     def key(self) -> tuple:

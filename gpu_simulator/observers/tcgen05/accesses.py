@@ -15,10 +15,10 @@ GROUPS = 8  # of 16 lanes; accesses are tracked by group and column
 
 @dataclass(eq=False)
 class Touch:
-    """An access to tensor memory. kind: "mma", "ld", "st" or "dealloc".   lane: the first that executed it.
+    """An access to tensor memory. kind: "mma", "cp", "shift", "ld", "st" or "dealloc".   lane: the first to execute it.
 
-    issued, done, fenced: events; 0 if that has not happened.   product: of an mma.
-    commit: the first tcgen05.commit after an mma, a `transfers.Load`.
+    issued, done, fenced: events; 0 if that has not happened.   product: the operation of an mma, cp or shift.
+    commit: the first tcgen05.commit after it, a `transfers.Load`.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class Touch:
 
 
 class Progress:
-    """Which threads know how many of the products (tcgen05.mma) of one thread are done.
+    """Which threads know how many of the products, copies and shifts (tcgen05.mma, cp, shift) of one thread are done.
 
     waiting: numbers of the products that no thread knows to be done.   uncommitted: those that no commit follows.
     counts, events: by the lane of a thread that has waited, the numbers of products done and when it knew, ascending.

@@ -1,16 +1,16 @@
 """Finds hazards of tensor memory and of tcgen05.mma: data used before it is known to be complete, and missing fences.
 
 Every tcgen05 access to tensor memory is asynchronous. A load or a store is done when its warp has waited (wait::ld,
-wait::st), a product when some thread has waited for the mbarrier of a tcgen05.commit that follows it. Another thread
-may then access the same cells if it has synchronised with that thread (a barrier) and has executed
+wait::st), a product, a copy or a shift when some thread has waited for the mbarrier of a tcgen05.commit that follows.
+Another thread may then access the same cells if it has synchronised with that thread (a barrier) and has executed
 tcgen05.fence::after_thread_sync since, because its own access is asynchronous as well. If the barrier is relaxed, the
 first thread has to execute tcgen05.fence::before_thread_sync before it; a commit contains that fence, and a release
 orders what has been waited for in any case ("The standard memory consistency model synchronization mechanisms also
 apply"). Products with the same accumulator, shape and kind that one thread issues are executed in order without any of
-this; those of different warps are not.
+this, and so are the other pairs of `order.follows`; those of different warps are not.
 
-The operands in shared memory must not change until the product is known to be done. What threads stored there is read
-through the async proxy. PTX ISA, "tcgen05: Memory Consistency Model".
+What is read from shared memory must not change until the product or the copy is known to be done. What threads stored
+there is read through the async proxy. PTX ISA, "tcgen05: Memory Consistency Model".
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from gpu_simulator.observers.happens_before import LANE_BITS
 from gpu_simulator.observers.tcgen05.accesses import Cells, Progress, Touch
 from gpu_simulator.observers.tcgen05.collector_buffers import CollectorBuffers
 from gpu_simulator.observers.tcgen05.messages import Tcgen05Messages
-from gpu_simulator.observers.tcgen05.order import Tcgen05Order
+from gpu_simulator.observers.tcgen05.order import Tcgen05Order, follows, in_order
 
 CHUNK_SHIFT = 4
 
 WHOLE_WARP = ("ld", "st")  # accesses that all lanes of a warp execute together
+OPERATIONS = ("mma", "cp", "shift")  # those of one thread, which a commit follows
 
 
 class Tcgen05Checker:
@@ -46,8 +47,8 @@ class Tcgen05Checker:
         self.unfenced: dict[int, list[Touch]] = {}  # warp -> accesses since its last fence::before_thread_sync
         self.between = Tcgen05Order(detector)
         self.said: set = set()  # pairs of places for which something was reported
-        self.reading = np.zeros(0, np.int32)  # for each 16 bytes of shared memory: the last product that reads them
-        self.stamps = np.zeros(64, np.int64)  # by product: event << 32 | lane that first knew that it was done
+        self.reading = np.zeros(0, np.int32)  # for each 16 bytes of shared memory: the last operation that reads them
+        self.stamps = np.zeros(64, np.int64)  # by operation: event << 32 | lane that first knew that it was done
         self.progress: dict[int, Progress] = {}  # by issuing lane
         self.arriving: list = []  # commits to mbarriers of other blocks, for which no thread has waited
 
@@ -141,17 +142,18 @@ class Tcgen05Checker:
             if left:
                 self.unfenced[int(warp)] = left
 
-    # ---- Products ----
+    # ---- Products, copies and shifts ----
 
     def tcgen05_issued(self, product) -> None:
         site, lane = product.site, product.lane
-        new = self._touch("mma", site, lane)
+        new = self._touch(product.kind, site, lane)
         new.product, number = product, len(self.touches) - 1
         progress = self.progress.setdefault(lane, Progress())
         progress.waiting.append(number)
         progress.uncommitted.append(new)
         self._operands(product, number)
-        self.collectors.issued(product, new.issued)
+        if product.kind == "mma":
+            self.collectors.issued(product, new.issued)
         for block, groups, column, columns, writes in product.tensor():
             cells, span = self.cells[block], slice(column, column + columns)
             where = (
@@ -168,25 +170,28 @@ class Tcgen05Checker:
                 cells.reader[where] = number
 
     def tcgen05_executed(self, site: int, numbers) -> None:
-        """Report a tcgen05.mma that several threads of one warp issue."""
+        """Report an operation that several threads of one warp issue."""
         warps = numbers >> 5
         if len(np.unique(warps)) == len(numbers):
             return
-        lanes = numbers[warps == warps[0]].tolist()
+        lanes, kind = numbers[warps == warps[0]].tolist(), self.resident.program.sites[site].parts[1]
+        what = {"cp": "copy"}.get(kind, "product" if kind == "mma" else kind)
         self.hazards.add(
             "repeated issue",
             site,
             -1,
             lambda: (
                 f"{self.resident.describe(site)}: {len(lanes)} threads of the warp of "
-                f"{self.resident.name_lane(lanes[0])} issue this tcgen05.mma, and each of them is one product: let one "
-                "thread do it (elect.sync)."
+                f"{self.resident.name_lane(lanes[0])} issue this tcgen05.{kind}, and each of them is one {what}: let "
+                "one thread do it (elect.sync)."
             ),
         )
 
     def _operands(self, product, number: int) -> None:
-        """Check the operands that a product reads in shared memory."""
+        """Check what a product or a copy reads in shared memory."""
         detector, shadow, index = self.detector, self.detector.shared, product.shared(self.resident.shared_stride >> 4)
+        if not len(index):
+            return
         cells = shadow.cells(index, 16, len(index))
         lanes = np.full((len(index), 1), product.lane + detector.first_lane)
         access, last = Access(product.site, "reads", shadow, None, lanes, cells), shadow.written[cells]
@@ -204,7 +209,7 @@ class Tcgen05Checker:
         self.reading[index] = number
 
     def overwritten(self, access: Access) -> bool:
-        """Check a write to shared memory; True if a product that may be in flight reads there."""
+        """Check a write to shared memory; True if a product or a copy that may be in flight reads there."""
         if len(self.reading) == 0:
             return False
         chunks = access.cells * access.shadow.cell >> CHUNK_SHIFT
@@ -246,7 +251,7 @@ class Tcgen05Checker:
             progress.uncommitted = []
 
     def observed(self, load, lane: int) -> None:
-        """A thread has waited for the phase that counts a commit, so the products before the commit are done."""
+        """A thread has waited for the phase that counts a commit, so what was issued before the commit is done."""
         progress, event = self.progress.setdefault(load.lane, Progress()), self.hazards.next_event(load.site)
         self.arriving = [other for other in self.arriving if other is not load]
         counts, events = progress.counts.setdefault(lane, []), progress.events.setdefault(lane, [])
@@ -293,9 +298,8 @@ class Tcgen05Checker:
         if old.product is None:
             if old.warp == new.warp and (old.done or old.kind == new.kind == "ld"):
                 return None
-        elif new.kind == "mma" and (old.lane == new.lane or not old.done):
-            alike = old.product.key == new.product.key and old.warp == new.warp
-            if not old.done and not alike and not old.product.only_reads(new.product):
+        elif new.product is not None and (old.lane == new.lane or not old.done):
+            if not old.done and not self._ordered(old, new):
                 return words.not_pipelined
             return None if between.told(new.lane, old.issued, old.lane) or old.lane == new.lane else words.race
         if not old.done:
@@ -319,6 +323,12 @@ class Tcgen05Checker:
             return words.unfenced_before
         return None if between.fenced(new.lane, *told, whole) else words.unfenced_after
 
+    def _ordered(self, old: Touch, new: Touch) -> bool:
+        """Whether two operations may follow each other without a wait: in order, or without a write that matters."""
+        if follows(old, new) or (old.kind == new.kind == "mma" and old.product.only_reads(new.product)):
+            return True
+        return in_order(old, new, (self.touches[number] for number in self.progress[old.lane].waiting))
+
     # ---- Pieces ----
 
     def _touch(self, kind: str, site: int, lane: int) -> Touch:
@@ -326,7 +336,7 @@ class Tcgen05Checker:
         self.touches.append(touch)
         if len(self.touches) > len(self.stamps):
             self.stamps = np.concatenate([self.stamps, np.zeros_like(self.stamps)])
-        if kind != "mma":
+        if kind not in OPERATIONS:
             self.open.setdefault(lane >> 5, []).append(touch)
         self.unfenced.setdefault(lane >> 5, []).append(touch)
         return touch

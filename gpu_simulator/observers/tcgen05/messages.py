@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NAMES = {"mma": "tcgen05.mma", "ld": "tcgen05.ld", "st": "tcgen05.st", "dealloc": "tcgen05.dealloc"}
+NAMES = {kind: f"tcgen05.{kind}" for kind in ("mma", "cp", "shift", "ld", "st", "dealloc")}
 
 
 class Tcgen05Messages:
@@ -14,13 +14,15 @@ class Tcgen05Messages:
     def who(self, touch) -> str:
         """The thread of an access, or its warp if whole warps execute the instruction, in words."""
         name = self.resident.name_lane(touch.lane)
-        if touch.kind == "mma":
+        if touch.product is not None:
             return name
         return f"{name.split(', thread')[0]}, warp {touch.warp % self.resident.warps_per_block}"
 
     def does(self, new) -> str:
         verb = {
             "mma": "multiplies with tensor memory",
+            "cp": "copies to tensor memory",
+            "shift": "shifts rows of tensor memory",
             "ld": "loads tensor memory",
             "st": "stores to tensor memory",
             "dealloc": "gives back tensor memory",
@@ -40,7 +42,7 @@ class Tcgen05Messages:
         )
 
     def never_written(self, new) -> None:
-        verb = "accumulates on" if new.kind == "mma" else "loads"
+        verb = {"mma": "accumulates on", "shift": "shifts"}.get(new.kind, "loads")
         hint = "; the first product has to run with enable-input-d false" if new.kind == "mma" else ""
         self.hazards.add(
             "uninitialised read",
@@ -53,19 +55,20 @@ class Tcgen05Messages:
         )
 
     def not_waited(self, old, new) -> None:
+        verb = {"ld": "reading", "mma": "using", "shift": "using"}.get(old.kind, "writing")
         self.hazards.add(
             "missing wait",
             new.site,
             old.site,
             lambda: (
-                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be "
-                f"{'reading' if old.kind == 'ld' else 'using' if old.kind == 'mma' else 'writing'}: {self.remedy(old)}."
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be {verb}: "
+                f"{self.remedy(old)}."
             ),
         )
 
     def remedy(self, old) -> str:
         """What would show that an access is done but has not happened, in words."""
-        if old.kind != "mma":
+        if old.product is None:
             return f"its warp has not executed tcgen05.wait::{old.kind}"
         commit = old.commit
         if commit is None:
@@ -77,7 +80,7 @@ class Tcgen05Messages:
         )
 
     def race(self, old, new) -> None:
-        if old.product is not None and new.kind != "mma":
+        if old.product is not None and new.product is None:
             why = "this thread has not waited for the mbarrier of its commit, nor met a thread that has"
         else:
             why = "no barrier stands between the two"
@@ -89,14 +92,16 @@ class Tcgen05Messages:
         )
 
     def not_pipelined(self, old, new) -> None:
+        why = f"a {NAMES[new.kind]} may overtake the {NAMES[old.kind]} before it unless that was waited for"
+        if old.kind == new.kind == "mma":
+            why = "only products of one warp, accumulator, shape and kind follow each other without a wait"
         self.hazards.add(
             "missing wait",
             new.site,
             old.site,
             lambda: (
                 f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be using: "
-                "only products of one warp, accumulator, shape and kind follow each other without a wait "
-                "(tcgen05.commit and its mbarrier)."
+                f"{why} (tcgen05.commit and its mbarrier)."
             ),
         )
 
@@ -140,7 +145,7 @@ class Tcgen05Messages:
 
     def overwrites(self, words, access, touch) -> str:
         return (
-            f"{words.here(access.site)} {access.verb} {words.place} while tcgen05.mma at "
+            f"{words.here(access.site)} {access.verb} {words.place} while {NAMES[touch.kind]} at "
             f"{self.resident.describe(touch.site)} may still be reading it: {self.remedy(touch)}."
         )
 
@@ -150,7 +155,7 @@ class Tcgen05Messages:
             access.site,
             touch.site,
             lambda: (
-                f"{words.here(access.site)} {access.verb} {words.place}, which tcgen05.mma at "
+                f"{words.here(access.site)} {access.verb} {words.place}, which {NAMES[touch.kind]} at "
                 f"{self.resident.describe(touch.site)} has read: this thread has not waited for the mbarrier of its "
                 "commit, nor met a thread that has."
             ),

@@ -10,6 +10,44 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS
+from gpu_simulator.observers.tcgen05.accesses import Touch
+
+PIPELINED = {("cp", "mma"), ("shift", "mma"), ("mma", "shift")}
+
+
+def follows(old: Touch, new: Touch) -> bool:
+    """Whether PTX executes two operations of one thread in the order of their issue, without a wait.
+
+    Two products follow each other if they have the same accumulator, shape and kind. All other pairs that are not here,
+    such as a copy after a product or after a copy, may be executed in any order.
+    PTX ISA, "Pipelined tcgen05 Instructions".
+    """
+    kinds = old.kind, new.kind
+    if old.warp != new.warp:
+        return False
+    if kinds == ("mma", "mma"):
+        return old.product.key == new.product.key
+    return kinds in PIPELINED or (kinds == ("shift", "cp") and new.product.shape == "4x256b")
+
+
+def in_order(old: Touch, new: Touch, between) -> bool:
+    """Whether two operations are executed in order because each `follows` the one before, directly or by others.
+
+    between: operations of the thread of the older one, in the order of their issue; those that are not between the two
+    are ignored.
+    """
+    chain = {old.kind: [old]}
+    for touch in between:
+        if not old.issued < touch.issued < new.issued or any(_same(touch, one) for one in chain.get(touch.kind, ())):
+            continue
+        if any(follows(one, touch) for ones in chain.values() for one in ones):
+            chain.setdefault(touch.kind, []).append(touch)
+    return any(follows(one, new) for ones in chain.values() for one in ones)
+
+
+def _same(one: Touch, other: Touch) -> bool:
+    """Whether the same operations follow both."""
+    return one.kind != "mma" or one.product.key == other.product.key
 
 
 class Tcgen05Order:

@@ -12,7 +12,7 @@ from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.hardware.instruction_descriptor import KINDS
-from gpu_simulator.hardware.tensor_memory_layout import SHAPES, fragment
+from gpu_simulator.hardware.tensor_memory_layout import MULTICASTS, SHAPES, copied, fragment
 from gpu_simulator.machine.address_space import SHARED_WINDOW
 from gpu_simulator.machine.lanes import at_lane
 from gpu_simulator.ptx.ir import Memory, Register, Vector
@@ -20,8 +20,8 @@ from gpu_simulator.runtime import runtime
 
 _FORMS = (
     "alloc, dealloc, relinquish_alloc_permit; mma and mma.ws (kind::f16, tf32, f8f6f4 with 8-bit types, i8; cta_group "
-    "1 and 2; collector hints); commit (multicast); ld and st (32x32b, 16x64b, 16x128b, 16x256b, 16x32bx2; pack, "
-    "unpack); wait::ld, wait::st; fences"
+    "1 and 2; collector hints); cp (every shape and multicast, no decompression); shift; commit (multicast); ld and st "
+    "(32x32b, 16x64b, 16x128b, 16x256b, 16x32bx2; pack, unpack); wait::ld, wait::st; fences"
 )
 _GROUPS = ("cta_group__1", "cta_group__2")
 
@@ -40,11 +40,7 @@ def _group(e, i) -> int:
 
 
 def _other(e, i, _):
-    words = {
-        "cp": "copies from shared to tensor memory are not supported; tcgen05.st writes there from registers",
-        "shift": "shifts of the rows of tensor memory are not supported",
-    }
-    raise e.unsupported(words.get(i.parts[1], ""))
+    raise e.unsupported("")
 
 
 def _alloc(e, i, following):
@@ -96,6 +92,29 @@ def _mma(e, i, _):
         f"tensor_mma(resident, lanes, {i.site}, {e.mask}, ({e.address(d)}, {first}, {e.read(b, 'b64')}, "
         f"{e.read(word, 'b32')}, {accumulate}), {disable}, {scale}, {form!r})"
     )
+
+
+def _cp(e, i, _):
+    if {"b8x16", "b6x16_p32", "b4x16_p64"} & set(i.parts):
+        raise e.unsupported(
+            "copies that decompress elements of 4 or 6 bits are not supported; unpack them before the copy"
+        )
+    multicasts = {one for some in MULTICASTS.values() for one in some}
+    e.allow("cp", *_GROUPS, *MULTICASTS, *multicasts)
+    shape = next((part for part in i.parts if part in MULTICASTS), None)
+    if shape is None:
+        raise e.unsupported(f"its shape is none of {', '.join(MULTICASTS)}")
+    form = (shape, next((part for part in i.parts if part in multicasts), ""), _group(e, i))
+    copied(*form[:2])
+    word = e.read(i.operands[1], "b64")
+    e.line(f"tensor_copy(resident, lanes, {i.site}, {e.mask}, {e.address(i.operands[0])}, {word}, {form!r})")
+
+
+def _shift(e, i, _):
+    e.allow("shift", "down", *_GROUPS)
+    if "down" not in i.parts:
+        raise e.unsupported("it has no .down")
+    e.line(f"tensor_shift(resident, lanes, {i.site}, {e.mask}, {e.address(i.operands[0])}, {_group(e, i)})")
 
 
 def _commit(e, i, _):
@@ -161,7 +180,8 @@ def _fence(e, i, _):
 
 
 _WRITERS = {
-    "alloc": _alloc, "dealloc": _dealloc, "relinquish_alloc_permit": _relinquish, "mma": _mma, "commit": _commit,
+    "alloc": _alloc, "dealloc": _dealloc, "relinquish_alloc_permit": _relinquish, "mma": _mma, "cp": _cp,
+    "shift": _shift, "commit": _commit,
     "ld": _ld, "st": _st, "wait__ld": _wait, "wait__st": _wait, "fence__before_thread_sync": _fence,
     "fence__after_thread_sync": _fence,
 }  # fmt: skip
@@ -193,10 +213,7 @@ def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
     disable: registers with a bit for each lane of D that keeps its value, or None.   scale, form: as for
     `TensorCores.multiply`.
     """
-    executing = list(lanes.one_by_one(mask))
-    for observer in resident.observers:
-        observer.tcgen05_executed(site, np.array([lane for _, lane in executing], np.int64))
-    for at, lane in executing:
+    for at, lane in _issuing(resident, lanes, site, mask):
         own = [at_lane(value, at) for value in operands]
         disabled = None
         if disable is not None:
@@ -209,6 +226,28 @@ def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
                 site, lane, "masks columns of B (the last operand of .ws), which is not supported."
             )
         resident.tensor_cores.multiply(site, lane, *own[:4], disabled, bool(own[4]), extra, form)
+
+
+def _issuing(resident, lanes, site, mask) -> list[tuple[int, int]]:
+    """(position, lane) of each lane that issues an operation."""
+    executing = list(lanes.one_by_one(mask))
+    for observer in resident.observers:
+        observer.tcgen05_executed(site, np.array([lane for _, lane in executing], np.int64))
+    return executing
+
+
+@runtime
+def tensor_copy(resident, lanes, site, mask, address, word, form):
+    """Issue one tcgen05.cp for each executing lane. form: as for `TensorCores.copy`."""
+    for at, lane in _issuing(resident, lanes, site, mask):
+        resident.tensor_cores.copy(site, lane, at_lane(address, at), at_lane(word, at), form)
+
+
+@runtime
+def tensor_shift(resident, lanes, site, mask, address, group):
+    """Issue one tcgen05.shift.down for each executing lane."""
+    for at, lane in _issuing(resident, lanes, site, mask):
+        resident.tensor_cores.shift(site, lane, at_lane(address, at), group)
 
 
 @runtime

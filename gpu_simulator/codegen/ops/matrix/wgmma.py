@@ -15,8 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpu_simulator.arithmetic.fp8 import decoded
-from gpu_simulator.arithmetic.fragment_products import fragment_a
+from gpu_simulator.arithmetic.fragment_products import fp8_table, fragment_a
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import WarpgroupFault
 from gpu_simulator.hardware.matrix_descriptor import CHUNK_BYTES, DescriptorError, chunk_addresses, decode_sm90, problem
@@ -89,7 +88,7 @@ def warpgroup_multiply(resident, lanes, site, a, b, held, scale):
     counts.ideal += read // WAVEFRONT_BYTES
     fragments = None
     if kind.a:
-        fragments = fragment_of(lanes, a, kind).reshape(count, M, kind.k)
+        fragments = fragment_a(lanes, a, 1, kind.form).reshape(count, M, kind.k)
 
     def product(where):
         left = fragments[where] if kind.a else _matrix(resident, sources[0], where, kind.major_a, kind.form[3])
@@ -98,20 +97,6 @@ def warpgroup_multiply(resident, lanes, site, a, b, held, scale):
         return np.negative(out, out=out) if kind.sign < 0 else out
 
     return shared.issue(lanes, site, kind, held, _scales(scale, count), product, sources)
-
-
-def fragment_of(lanes, registers, kind):
-    """A from registers: (warps, 16, k) float32."""
-    form = kind.form
-    if form[3] not in ("e4m3", "e5m2"):
-        return fragment_a(lanes, registers, 1, form)
-    codes = fragment_a(lanes, registers, 1, (*form[:3], "u8", *form[4:])).astype(np.uint8)
-    return _table(form[3])[codes]
-
-
-@lru_cache(maxsize=2)
-def _table(kind: str) -> np.ndarray:
-    return decoded(kind).astype(np.float32)
 
 
 def _scales(scale, count: int) -> np.ndarray:
@@ -168,7 +153,7 @@ def _matrix(resident, source: np.ndarray, where: np.ndarray, major: str, kind: s
     bits = resident.shared.views[16][index]
     lines = bits.reshape(*bits.shape[:2], -1)
     if kind in ("e4m3", "e5m2"):
-        values = _table(kind)[lines.view(np.uint8)]
+        values = fp8_table(kind)[lines.view(np.uint8)]
     elif kind in ("s8", "u8"):
         values = lines.view(np.int8 if kind == "s8" else np.uint8).astype(np.float32)
     elif kind == "tf32":
