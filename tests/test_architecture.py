@@ -32,7 +32,7 @@ FLOORS = {
         ("observers",),
         ("report", "effort", "launch_checks", "memory_limit"),
         ("launching",),
-        ("timeline", "widening", "kernel_file", "simulating", "__init__"),
+        ("timeline", "widening", "layouts", "kernel_file", "simulating", "__init__"),
         ("cli", "__main__"),
     ),
     "gemm_lab": (
