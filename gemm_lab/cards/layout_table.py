@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -15,6 +16,7 @@ from gpu_simulator.layouts.candidates import Padding
 from gpu_simulator.layouts.trials import ArrayStudy
 
 MOST_LINES = 4  # with a column of their own
+WIDTH = 108  # characters of a line of text
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class LayoutTable:
         widest, size = max(access.width for access in study.accesses), study.array.element_bytes
         codes = [trial.layout.code for trial in study.best]
         found = [
-            f"Every access to {study.array.name}, loads and stores, was moved to the new place of its "
+            f"Every access to {study.array.name} in this launch, loads and stores, was moved to the new place of its "
             f"address and counted again with the simulator's model of the banks, so change all lines that use it. "
             f"An access of {widest} bytes stays in one piece and aligned."
         ]
@@ -72,7 +74,9 @@ class LayoutTable:
             found.append("With another declaration (keep its alignment), the indices stay as they are.")
         if any("column" in code for code in codes):
             found.append("row and column are the indices that you write now.")
-        if any("[i" in code for code in codes):
+        if any("(&" in code for code in codes):
+            found.append("i is the number of an element in the whole array.")
+        elif any("[i" in code for code in codes):
             where = f" from byte {study.array.offset:,} on" if study.array.offset else ""
             found.append(f"i is the index that you use now, in elements of {size} bytes{where}.")
         found.append("Instructions for the new index are not counted.")
@@ -83,7 +87,7 @@ class LayoutTable:
         lines = [self.head]
         if self.study.best:
             lines += [f"  {line}" for line in self.table().lines()]
-            lines += [f"  {note}" for note in self.notes]
+            lines += textwrap.wrap(" ".join(self.notes), WIDTH, initial_indent="  ", subsequent_indent="  ")
         return lines
 
     def html(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from gemm_lab.cards.hot_lines import Line, lines_of
 from gemm_lab.cards.table import Table
 
 WORST = "▶"
+LONGEST = 110  # characters of a source line that are shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,7 @@ def line_table(lines: Sequence[SimulatedLine], worst: Sequence[SimulatedLine]) -
         sectors = (line.sectors, line.least_sectors) if line.sectors else ()
         cells = [f"{count:,}" for count in shared] or [""] * 3
         cells += [f"{count:,}" for count in sectors] or [""] * 2
-        rows.append((f"{mark}{line.number}", line.text.strip(), *cells))
+        rows.append((f"{mark}{line.number}", textwrap.shorten(line.text, LONGEST, placeholder=" …"), *cells))
     header = ("line", "source", "wavefronts", "least", "excess", "sectors", "least")
     lit = [number for number, line in enumerate(lines) if line in worst]
     return Table(header, rows, text_columns=2, code=1, lit=lit)

@@ -14,9 +14,10 @@ from gemm_lab.cards.layout_table import layout_table
 from gemm_lab.cards.simulated_lines import SimulatedLine, simulated_lines
 from gemm_lab.cards.simulation_card import SimulationCard
 from gemm_lab.lab.emulating import still_at_work
+from gemm_lab.lab.ptx_report import PtxReport
 from gemm_lab.lab.simulated_reasons import reasons
 from gpu_simulator import widest_first
-from gpu_simulator.argument_checks import shown
+from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware.tensor_map import TensorMap
 from gpu_simulator.kernel_file import KernelFile
@@ -124,24 +125,28 @@ def simulate(
     What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
     """
     try:
-        return _simulated(
-            source,
-            kernel,
-            args,
-            {"arch": arch, "include": include, "defines": defines},
-            {
-                "grid": grid,
-                "block": block,
-                "cluster": cluster,
-                "dynamic_smem_bytes": dynamic_smem_bytes,
-                "hazards": hazards,
-                "timing": timing,
-                "max_seconds": max_seconds,
-            },
-            rows,
-        )
+        compiling = _compiling(arch, include, defines)
+        launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
+        launching |= {"grid": grid, "block": block, "cluster": cluster}
+        return _simulated(source, kernel, args, compiling, launching, rows)
     except LabError as error:
         return Simulation(error)
+
+
+@checked
+def _launching(dynamic_smem_bytes: int, hazards: bool, timing: str, max_seconds: float | None) -> dict[str, Any]:
+    return locals()
+
+
+@checked
+def _compiling(arch: str, include: Any, defines: Any) -> dict[str, Any]:
+    if isinstance(include, (str, Path)):
+        include = [include]
+    if not isinstance(include, (list, tuple)):
+        raise ConfigError(f"include is a list of folders, not {shown(include)}.")
+    if not isinstance(defines, (Mapping, type(None))):
+        raise ConfigError(f"defines is a dict of macros and their values, not {shown(defines)}.")
+    return {"arch": arch, "include": include, "defines": defines}
 
 
 def _simulated(
@@ -156,6 +161,10 @@ def _simulated(
         raise ConfigError(f"The source is the text of a kernel or the path of its file, not {shown(source)}.")
     if not isinstance(args, (list, tuple)):
         raise ConfigError(f"args is a list with one item for each parameter, not {shown(args)}.")
+    if not isinstance(kernel, (str, type(None))):
+        raise ConfigError(f"The kernel is named by a text, not {shown(kernel)}.")
+    if not isinstance(rows, (Mapping, type(None))):
+        raise ConfigError(f"rows is a dict from shared arrays to elements of their rows, not {shown(rows)}.")
     if isinstance(source, str) and "\n" not in source and source.strip().endswith(FILES):
         source = Path(source.strip())
     found = compiled_kernel(source, kernel, **compiling)
@@ -170,7 +179,7 @@ def _simulated(
 def _card(
     found: KernelFile, made: StudiedLaunch, launching: Mapping[str, Any], arrays: list[tuple[str, str, str, str]]
 ) -> SimulationCard:
-    report = made.report
+    report: Any = PtxReport(made.report) if found.file.endswith(".ptx") else made.report
     listing = [(found.file, number, text) for number, text in enumerate(found.text.split("\n"), 1)]
     accesses = list(made.recorded.global_())
     least = {access.site: 0 for access in accesses}

@@ -69,7 +69,7 @@ def shared_arrays(
     if dynamic_names:
         begin, name = program.dynamic_offset, dynamic_names[0]
         kinds = [one for one in known if one.name in dynamic_names and one.element_bytes]
-        for low, high in _parts(accesses, begin, smem_bytes):
+        for low, high in _parts(accesses, recorded.fixed, begin, smem_bytes):
             narrowest = _narrowest(accesses, low, high)
             kind = kinds[0] if kinds and kinds[0].element_bytes <= max(narrowest, 1) else None
             element = kind.element_bytes if kind else narrowest
@@ -112,10 +112,13 @@ def _spans(accesses: Iterable[SharedAccess], low: int, high: int) -> list[tuple[
     return sorted(spans)
 
 
-def _parts(accesses: Iterable[SharedAccess], low: int, high: int) -> list[tuple[int, int]]:
-    """The spans of the accesses, joined where they overlap."""
+def _parts(
+    accesses: Iterable[SharedAccess], fixed: Iterable[tuple[int, int, str]], low: int, high: int
+) -> list[tuple[int, int]]:
+    """The spans of the accesses and of what is fixed, joined where they overlap."""
     parts: list[tuple[int, int]] = []
-    for begin, end in _spans(accesses, low, high):
+    others = [(begin, end) for begin, end, _ in fixed if low <= begin < high]
+    for begin, end in sorted([*_spans(accesses, low, high), *others]):
         if parts and begin < parts[-1][1]:
             parts[-1] = parts[-1][0], max(end, parts[-1][1])
         else:

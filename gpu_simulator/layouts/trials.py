@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gpu_simulator.argument_checks import as_whole, shown
+from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.banks import LINE_BYTES
 from gpu_simulator.layouts.candidates import Layout, candidates
 from gpu_simulator.layouts.recorded_accesses import RecordedAccesses, SharedAccess
@@ -73,12 +75,22 @@ def studies(
 
     report: of a launch that `recorded` has observed.   program: its `codegen.program.Program`.   smem_bytes: shared
     memory of a block.   source, defines: the text that declares the arrays.   rows: array -> elements of a row,
-    where the declaration does not say it or other rows are meant.
+    where the declaration does not say it or other rows are meant. Raises `ConfigError` for rows that do not exist.
     """
     accesses = list(recorded.shared())
     arrays = shared_arrays(program, smem_bytes, recorded, source, defines)
+    _check_rows(rows or {}, arrays)
     found = [_study(report, array, accesses, (rows or {}).get(array.name), recorded) for array in arrays]
     return sorted(found, key=lambda study: -study.excess)
+
+
+def _check_rows(rows: Mapping[str, int], arrays: Sequence[SharedArray]) -> None:
+    names = list(dict.fromkeys(array.name for array in arrays))
+    for name, count in rows.items():
+        if name not in names:
+            raise ConfigError(f"rows names {shown(name)}; the shared arrays are {', '.join(names) or 'none'}.")
+        if (as_whole(count) or 0) < 1:
+            raise ConfigError(f"The row of {name} has a positive whole number of elements, not {shown(count)}.")
 
 
 def _study(

@@ -111,6 +111,15 @@ def test_rows_can_be_given_for_an_array_without_them():
     assert codes[:2] == ["tile[i ^ ((i >> 5) & 31)]", "tile[i + i / 32]"]
 
 
+def test_a_kernel_that_is_given_as_ptx_has_the_lines_of_its_ptx():
+    from gpu_simulator.simulating import compiled_kernel
+
+    ptx = compiled_kernel(TRANSPOSE).program.ptx
+    shown = transposed(ptx)
+    assert sum(line.wavefronts for line in shown.lines) == 1056 and "ld.shared" in shown.worst[0].text
+    assert "sectors 256, least 256" in repr(shown) and shown.layouts[0].best[0].total == 64
+
+
 WAITS = """__global__ void kernel(int* p) {
   __shared__ unsigned long long bar;
   unsigned at = (unsigned)__cvta_generic_to_shared(&bar);
@@ -137,6 +146,14 @@ WAITS = """__global__ void kernel(int* p) {
         (ConfigError, "has no kernel", {"source": "int f() { return 1; }"}),
         (ConfigError, "cannot be read", {"source": "nowhere.cu"}),
         (ConfigError, "the path of its file, not 5", {"source": 5}),
+        (ConfigError, "dynamic_smem_bytes must be a whole number", {"dynamic_smem_bytes": "x"}),
+        (ConfigError, "hazards must be True or False", {"hazards": "no"}),
+        (ConfigError, "include is a list of folders", {"include": 5}),
+        (ConfigError, "defines is a dict", {"defines": "A=1"}),
+        (ConfigError, "The kernel is named by a text", {"kernel": 3}),
+        (ConfigError, "the shared arrays are tile", {"rows": {"tiel": 32}}),
+        (ConfigError, "a positive whole number of elements, not 0", {"rows": {"tile": 0}}),
+        (ConfigError, "rows is a dict", {"rows": 32}),
         (Deadlock, "source.cu:6", {"source": WAITS, "args": [np.zeros(1, np.int32)], "block": 32, "arch": "sm_90a"}),
         (BudgetExceeded, "processor time", {"source": "__global__ void spin(volatile int* p) { while (!*p); }", "args": [np.zeros(1, np.int32)], "max_seconds": 0.3}),
     ],
