@@ -4,6 +4,7 @@ import gemm_lab as lab
 lab.here()                              what this machine can do
 lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
 lab.ladder("t4").bench([4096]).plot()   compare all rungs with cuBLAS
+lab.simulate(source, grid=1, block=256, args=[a, b])    any kernel of yours, line by line
 lab.swizzle(rows=64, row_bytes=128)     show the banks that an access uses
 lab.swizzle_puzzle("toy")               find by hand a layout that is free of bank conflicts
 lab.zoom(run)                           one product from DRAM to address bits, step by step
@@ -20,6 +21,7 @@ _HOMES = {
     "Kernel": "gemm_lab.lab",
     "Run": "gemm_lab.lab",
     "Ladder": "gemm_lab.lab",
+    "simulate": "gemm_lab.lab",
     "gpu": "gpu_simulator.hardware.data_sheets",
     "LabError": "gpu_simulator.errors",
     "tiled_matmul": "gemm_lab.model.tiled_matmul",
@@ -48,6 +50,7 @@ __all__ = [
     "predict",
     "puzzle",
     "roofline",
+    "simulate",
     "swizzle",
     "swizzle_puzzle",
     "tiled_matmul",

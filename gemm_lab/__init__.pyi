@@ -2,7 +2,7 @@
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from gemm_lab.lab import Kernel, Ladder, Run, here, kernel, ladder
+from gemm_lab.lab import Kernel, Ladder, Run, here, kernel, ladder, simulate
 from gemm_lab.model.roofline import roofline
 from gemm_lab.model.tiled_matmul import tiled_matmul
 from gemm_lab.notebook.exercises import exercise
@@ -31,6 +31,7 @@ __all__ = [
     "predict",
     "puzzle",
     "roofline",
+    "simulate",
     "swizzle",
     "swizzle_puzzle",
     "tiled_matmul",

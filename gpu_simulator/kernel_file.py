@@ -58,7 +58,7 @@ def kernel_file(
         if code.left_out:
             error.message += (
                 f"\nLeft out, because NVRTC does not have them: {', '.join(code.left_out)}. If the kernel needs one, "
-                "name its folder with --include."
+                "name its folder as an include folder."
             )
         raise
     found = _ENTRY.findall(compiled.ptx)
@@ -86,10 +86,10 @@ def _check_templates(code: DeviceCode, entry: str | None, file: str) -> None:
     name = entry or (code.kernels[0] if len(code.kernels) == 1 else None)
     if name in code.templates and "<" not in name:
         parameters = code.templates[name]
-        raise ConfigError(f"{name} in {file} is a template <{parameters}>; name its arguments: --entry '{name}<…>'.")
+        raise ConfigError(f"{name} in {file} is a template <{parameters}>; name its arguments, as in '{name}<…>'.")
     if entry is None and len(code.kernels) > 1:
         shown = [f"{name}<…>" if name in code.templates else name for name in code.kernels]
-        raise ConfigError(f"Say which kernel of {file} to run with --entry: {', '.join(shown)}.")
+        raise ConfigError(f"Say which kernel of {file} to run: {', '.join(shown)}.")
 
 
 def _entry(found: list[str], entry: str | None, file: str) -> str:
@@ -100,7 +100,7 @@ def _entry(found: list[str], entry: str | None, file: str) -> str:
     if entry is None:
         if len(found) == 1:
             return found[0]
-        raise ConfigError(f"Say which kernel of {file} to run with --entry: {', '.join(names.values())}.")
+        raise ConfigError(f"Say which kernel of {file} to run: {', '.join(names.values())}.")
     if entry in names:
         return entry
     plain = re.sub(r"\s*<.*", "", entry, flags=re.S)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_simulator.kernel_file import kernel_file
+from gpu_simulator.kernel_file import KernelFile, kernel_file
 from gpu_simulator.launching import Extent, launch
 from gpu_simulator.report import Report
 
@@ -36,11 +36,22 @@ def simulate(
 
     Raises `ConfigError` for a name that fits no kernel, `compiler.CompileError`, and what `launch` raises.
     """
+    found = compiled_kernel(source, kernel, arch, include, defines)
+    return launch(found.program, found.entry, grid, block, args, **options)
+
+
+def compiled_kernel(
+    source: str | Path,
+    kernel: str | None = None,
+    arch: str = "sm_80",
+    include: Sequence[str | Path] = (),
+    defines: Mapping[str, Any] | None = None,
+) -> KernelFile:
+    """The kernel that `simulate` launches, with the text it is from. Parameters and errors are those of `simulate`."""
     macros = {name: str(value) for name, value in (defines or {}).items()}
     folders = [Path(folder) for folder in include]
     if isinstance(source, Path):
         path, text = source, None
     else:
         path, text = Path("source.ptx" if _PTX.search(source) else "source.cu"), source
-    found = kernel_file(path, kernel, arch, folders, macros, text=text)
-    return launch(found.program, found.entry, grid, block, args, **options)
+    return kernel_file(path, kernel, arch, folders, macros, text=text)

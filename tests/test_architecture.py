@@ -32,7 +32,8 @@ FLOORS = {
         ("observers",),
         ("report", "effort", "launch_checks", "memory_limit"),
         ("launching",),
-        ("timeline", "widening", "kernel_file", "simulating", "__init__"),
+        ("kernel_file", "simulating", "__init__"),
+        ("timeline", "widening", "layouts"),
         ("cli", "__main__"),
     ),
     "gemm_lab": (

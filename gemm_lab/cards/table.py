@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -12,22 +12,33 @@ from gemm_lab.cards.theme import tag
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts. Rows have as many cells as `header`; the first `text_columns` are words, the rest numbers."""
+    """A table of texts. Rows have as many cells as `header`; the first `text_columns` are words, the rest numbers.
+
+    code: the one of the text columns that is source code, from 0.   lit: numbers of the rows that are lit.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str = ""
     text_columns: int = 1
+    code: int | None = None
+    lit: Collection[int] = ()
 
     def html(self) -> str:
         """The table and its caption as HTML; cells are escaped, words left-aligned and numbers right-aligned."""
-        body = "".join(f"<tr>{self._cells('td', row)}</tr>" for row in self.rows)
+        body = "".join(
+            tag("tr", "lit row", self._cells("td", row)) if number in self.lit else f"<tr>{self._cells('td', row)}</tr>"
+            for number, row in enumerate(self.rows)
+        )
         table = tag("table", "table", f"<tr>{self._cells('th', self.header)}</tr>{body}")
         return table + (remark(self.caption, "small") if self.caption else "")
 
     def _cells(self, name: str, row: Sequence[str]) -> str:
         number = "number head" if name == "th" else "number"
-        words = [tag(name, "text", escape(text)) for text in row[: self.text_columns]]
+        words = [
+            tag(name, "code text" if name == "td" and column == self.code else "text", escape(text))
+            for column, text in enumerate(row[: self.text_columns])
+        ]
         numbers = [tag(name, number, escape(text), attributes=RIGHT) for text in row[self.text_columns :]]
         return "".join([*words, *numbers])
 

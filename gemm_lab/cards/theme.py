@@ -51,6 +51,9 @@ STYLES = {
     # ---- Table ----
     "table": "border-collapse:collapse;margin:4px 0;font-size:1em",
     "text": f"text-align:left;padding:2px 12px 2px 0;border-bottom:1px solid {LINE}",
+    "code text": f"{PRE.replace('white-space:pre', 'white-space:pre-wrap')};text-align:left;padding:2px 12px 2px 0;"
+    f"border-bottom:1px solid {LINE};overflow-wrap:anywhere",
+    "lit row": f"background:{TINT_WARM}",
     "number": f"text-align:right;padding:2px 12px 2px 0;border-bottom:1px solid {LINE};white-space:nowrap",
     "number head": f"text-align:right;padding:2px 12px 2px 0;border-bottom:1px solid {LINE}",
     # ---- Code ----

@@ -20,8 +20,8 @@ from types import ModuleType
 
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, mark
+from gemm_lab.cards.error_card import error_page
 from gemm_lab.cards.kernel_card import edited_source
-from gemm_lab.cards.source_code import code_line
 from gemm_lab.catalog import listed
 from gemm_lab.lab import Kernel, Run, kernel
 from gemm_lab.lab.kernel import DEFAULT_N
@@ -242,25 +242,6 @@ def page_of(shown: Run | Kernel, line_text: str) -> str:
         later = later_than_cell(line_text, shown.kernel.name)
         return shown.page(frozenset(hidden_lines(shown.kernel, later)))
     return shown._repr_html_()
-
-
-def error_page(error: LabError) -> str:
-    """The HTML card for an error: the verdict of a wrong result, the lines that do not compile, or the message."""
-    if getattr(error, "is_card", False):
-        return error._repr_html_()
-    if not isinstance(error, CompileError):
-        return card(error._repr_html_(), theme.BAD)
-    notes = "".join(
-        theme.tag(
-            "div",
-            "note",
-            f"<b>{escape(note.where)}</b>: "
-            + theme.tag("span", "bad" if note.severity == "error" else "warn", escape(note.message))
-            + (code_line(note.text, note.caret) if note.text else ""),
-        )
-        for note in error.diagnostics
-    )
-    return card(f"<b>{mark(False)} {escape(error.name)} does not compile.</b>{notes}", theme.BAD)
 
 
 def _show_error(shell, etype, error, traceback, tb_offset=None):

@@ -16,7 +16,7 @@ from gpu_simulator.hardware.banks import (
     wavefronts,
 )
 
-_NOT_ACTIVE = np.int64(-(1 << 40))
+NOT_ACTIVE = np.int64(-(1 << 40))  # the address of a lane that takes no part
 _HASH = np.random.default_rng(20260101).integers(1, 1 << 62, 96, dtype=np.int64) | 1
 
 
@@ -41,8 +41,8 @@ class Patterns:
 
         relative: (warps, lanes) int64 addresses, relative to a base that does not change the cost.
         """
-        rows = relative if active is None else np.where(active, relative, _NOT_ACTIVE)
-        hashes = rows @ _HASH[: rows.shape[1]]
+        rows = relative if active is None else np.where(active, relative, NOT_ACTIVE)
+        hashes = row_hashes(rows)
         known = self.known.setdefault((kind, width, rows.shape[1]), {})
         if (hashes == hashes[0]).all():
             unique, first, counts = hashes[:1], np.zeros(1, np.int64), (len(hashes),)
@@ -51,8 +51,7 @@ class Patterns:
         missing = [n for n, h in enumerate(unique.tolist()) if h not in known]
         if missing:
             chosen = rows[first[missing]]
-            here = chosen != _NOT_ACTIVE
-            for n, cost in zip(missing, _COST[kind](chosen, width, here).tolist(), strict=True):
+            for n, cost in zip(missing, row_costs(kind, width, chosen).tolist(), strict=True):
                 known[int(unique[n])] = cost
         return sum(known[h] * int(c) for h, c in zip(unique.tolist(), counts, strict=True))
 
@@ -109,6 +108,16 @@ _COST = {
     "cg unless": _copies(lambda of, to, width, use, reads: cp_async_cg_predicated_wavefronts(of, to, ~reads, use)),
     "sectors": lambda rows, width, here: sectors(rows, width, here),
 }
+
+
+def row_hashes(rows: np.ndarray) -> np.ndarray:
+    """(rows,) a hash of each row of int64 numbers, at most 96 in a row."""
+    return rows @ _HASH[: rows.shape[1]]
+
+
+def row_costs(kind: str, width: int, rows: np.ndarray) -> np.ndarray:
+    """(rows,) the cost of each row of addresses. kind: a key of `_COST`; inactive lanes have the address NOT_ACTIVE."""
+    return _COST[kind](rows, width, rows != NOT_ACTIVE)
 
 
 def based(addresses: np.ndarray, active: np.ndarray | None, unit: int) -> np.ndarray:

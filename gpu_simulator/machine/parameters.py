@@ -10,6 +10,7 @@ from gpu_simulator.faults import LaunchError
 from gpu_simulator.hardware.tensor_map import TensorMap
 from gpu_simulator.machine.address_space import GLOBAL_BASE
 from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, encode
+from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.types import CODES, NUMPY
 
 
@@ -31,7 +32,7 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
     """
     expected = program.parameters
     if len(args) != len(expected):
-        raise LaunchError(f"{program.entry} takes {len(expected)} arguments, not {len(args)}.")
+        raise LaunchError(f"{source_name(program.entry)} takes {len(expected)} arguments, not {len(args)}.")
     pieces, buffers = [], []
     for number, (argument, parameter) in enumerate(zip(args, expected, strict=True)):
         name = f"argument {number}"

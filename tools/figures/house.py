@@ -30,7 +30,8 @@ HOUSE = (
         "any kernel without a GPU",
         (
             (("cli",), "a .cu file from a terminal"),
-            (("timeline", "widening", "kernel_file", "simulating"), "CUDA source, and who is busy"),
+            (("timeline", "widening", "layouts"), "who is busy; other layouts"),
+            (("kernel_file", "simulating"), "CUDA source"),
             (("launching",), "one launch"),
             (("report", "effort", "launch_checks", "memory_limit"), "what it costs, and its limits"),
             (("observers",), "counts, races, hazards"),

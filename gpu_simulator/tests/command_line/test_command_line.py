@@ -66,7 +66,7 @@ def test_counts_stand_beside_the_instructions(run, add):
         (("add.ptx", *ARRAYS, "--block", "64"), "past the end of argument"),
         (("add.ptx", *ARRAYS, "--block", "4096"), "4,096 threads"),
         (("add.ptx", *ARRAYS[:4], "--arg", "5.5"), "not a whole number"),
-        (("two.ptx",), "--entry: kernel, other"),
+        (("two.ptx",), "to run: kernel, other"),
         (("empty.ptx",), "empty.ptx has no kernel"),
         (("add.ptx", "--define", "1=2"), "--define NAME=VALUE"),
     ],
@@ -150,15 +150,17 @@ def test_a_template_runs_with_its_arguments(run, program):
     code, out = run(program, "--entry", "fill<int, 5>", *words)
     assert code == 0 and np.load("out.npy").tolist() == [5] * 5 + [0] * 3
     code, out = run(program, "--entry", "fill", *words)
-    assert code == 1 and "is a template <typename T, int N>; name its arguments: --entry 'fill<…>'" in out
+    assert code == 1 and "is a template <typename T, int N>; name its arguments, as in 'fill<…>'" in out
     code, out = run(program, *words)
-    assert code == 1 and "Say which kernel of program.cu to run with --entry: scale, fill<…>" in out
+    assert code == 1 and "Say which kernel of program.cu to run: scale, fill<…>" in out
 
 
 def test_a_mistake_in_the_source_names_its_line_and_what_was_left_out(run, program):
     code, out = run(program, "--entry", "scale")
     line = PROGRAM[: PROGRAM.index("FACTOR")].count("\n") + 1
-    assert code == 1 and f"program.cu, line {line}: error" in out and "helper_nowhere.h" in out and "--include" in out
+    assert (
+        code == 1 and f"program.cu, line {line}: error" in out and "helper_nowhere.h" in out and "include folder" in out
+    )
 
 
 def test_source_without_a_compiler_says_what_to_install(run, tmp_path, monkeypatch):

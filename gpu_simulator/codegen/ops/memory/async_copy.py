@@ -56,11 +56,8 @@ def cp(e, i):
     if "L2__cache_hint" in i.parts:
         rest = rest[:-1]
     length = "None"
-    kind = "cg" if "cg" in i.parts else "ca"
     if rest:
         operand = rest[0]
-        if kind == "cg":
-            kind += _suffix(e, operand, size)
         if getattr(operand, "type", "") == "pred" or "ignore-src" in i.parts:
             length = f"sel({e.read(operand, 'pred')}, {e.constant(np.uint32(0))}, {e.constant(np.uint32(size))})"
         else:
@@ -69,35 +66,47 @@ def cp(e, i):
     if not any(p.startswith("shared") for p in i.parts):
         to = f"({to} - {e.constant(np.uint64(SHARED_WINDOW))})"
     e.line(
-        f"copy_async(resident, lanes, {i.site}, {to}, {wide_address(e, source)}, {e.mask}, {size}, {length}, {kind!r})"
+        f"copy_async(resident, lanes, {i.site}, {to}, {wide_address(e, source)}, {e.mask}, {size}, {length}, "
+        f"{form_of_copy(e.program, i)!r})"
     )
 
 
 INVERTED = {"eq", "lt", "le", "equ", "ltu", "leu"}  # comparisons for which ptxas computes the opposite predicate
 
 
-def _suffix(e, length, size: int) -> str:
-    """The form into which ptxas translates a copy of `length` bytes; the forms are counted differently.
+def form_of_copy(program, i) -> str:
+    """The form into which ptxas translates a cp.async (not a bulk one); the forms are counted differently.
 
-    "" a plain copy; " if" one that copies if a predicate register is set, " unless" if it is not; " zfill" one with the
-    flag ZFILL. ptxas uses a predicate if the length is ignore-src, a constant 0, or selected by selp between 0 and
-    `size`. It recognises more arithmetic than this function: a bool shifted to the left by 4 counts as ZFILL here.
+    "ca"; "cg" a plain copy; "cg if" one that copies if a predicate register is set, "cg unless" if it is not; "cg
+    zfill" one with the flag ZFILL. ptxas uses a predicate if the length is ignore-src, a constant 0, or selected by
+    selp between 0 and the size. It recognises more arithmetic than this function: a bool shifted to the left by 4
+    counts as ZFILL here.
     """
+    if "cg" not in i.parts:
+        return "ca"
+    size, rest = int(i.operands[2].text, 0), i.operands[3:]
+    if "L2__cache_hint" in i.parts:
+        rest = rest[:-1]
+    if not rest:
+        return "cg"
+    length = rest[0]
     if type(length) is Immediate:
-        return {size: "", 0: " unless"}.get(int(length.text, 0), " zfill")
+        return {size: "cg", 0: "cg unless"}.get(int(length.text, 0), "cg zfill")
     predicate, where_set = length, False  # ignore-src: nothing is copied if it is set
     if length.type != "pred":
-        writers = _writers(e, length)
+        writers = _writers(program, length)
         choices = [[getattr(o, "text", "") for o in i.operands[1:3]] for i in writers if i.family == "selp"]
         if len(choices) < len(writers) or not choices or any(set(c) - {"0", str(size)} for c in choices):
-            return " zfill"
+            return "cg zfill"
         predicate, where_set = writers[0].operands[3], choices[0][0] != "0"
-    inverted = any(i.family == "setp" and len(i.parts) == 3 and i.parts[1] in INVERTED for i in _writers(e, predicate))
-    return " if" if where_set != inverted else " unless"
+    inverted = any(
+        i.family == "setp" and len(i.parts) == 3 and i.parts[1] in INVERTED for i in _writers(program, predicate)
+    )
+    return "cg if" if where_set != inverted else "cg unless"
 
 
-def _writers(e, register) -> list:
-    return [i for i in e.program.sites if i.operands and i.operands[0] == register]
+def _writers(program, register) -> list:
+    return [i for i in program.sites if i.operands and i.operands[0] == register]
 
 
 @runtime

@@ -1,0 +1,249 @@
+"""`lab.simulate(source, …)`: any CUDA kernel without a GPU, line by line, and layouts that would cost less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gemm_lab.cards.error_card import error_page
+from gemm_lab.cards.layout_table import layout_table
+from gemm_lab.cards.simulated_lines import SimulatedLine, simulated_lines
+from gemm_lab.cards.simulation_card import SimulationCard
+from gemm_lab.lab.emulating import still_at_work
+from gemm_lab.lab.ptx_report import PtxReport
+from gemm_lab.lab.simulated_reasons import reasons
+from gpu_simulator import widest_first
+from gpu_simulator.argument_checks import checked, shown
+from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.hardware.tensor_map import TensorMap
+from gpu_simulator.kernel_file import KernelFile
+from gpu_simulator.launching import Extent
+from gpu_simulator.layouts.studied_launch import StudiedLaunch, studied_launch
+from gpu_simulator.layouts.trials import ArrayStudy
+from gpu_simulator.ptx.demangle import source_name
+from gpu_simulator.report import Report
+from gpu_simulator.simulating import compiled_kernel
+
+SECONDS = 60.0
+SHOWN_VALUES = 6
+FILES = (".cu", ".cuh", ".ptx")
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What `lab.simulate` shows: a launch of your own kernel, or the error that stopped it.
+
+    error: None if the kernel ran to its end. If there is one, every other attribute raises it.
+    """
+
+    error: LabError | None = None
+    _report: Report | None = field(default=None, repr=False)
+    _arrays: tuple[np.ndarray, ...] = field(default=(), repr=False)
+    _studies: tuple[ArrayStudy, ...] = field(default=(), repr=False)
+    _card: SimulationCard | None = field(default=None, repr=False)
+
+    def _made(self) -> tuple[Report, SimulationCard]:
+        if self._report is None or self._card is None:
+            raise self.error or LabError("The kernel did not run.")
+        return self._report, self._card
+
+    @property
+    def report(self) -> Report:
+        """The simulator's `Report`, with the counts of every instruction, `inspect` and `trace`."""
+        return self._made()[0]
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays of `args`, in their order, after the launch."""
+        self._made()
+        return self._arrays
+
+    @property
+    def hazards(self) -> list:
+        """Races, missing waits and reads of what nobody wrote, the widest first."""
+        return widest_first(self.report.hazards)
+
+    @property
+    def lines(self) -> tuple[SimulatedLine, ...]:
+        """The source lines that access memory, with what they cost and what they would cost at least."""
+        return tuple(self._made()[1].lines)
+
+    @property
+    def worst(self) -> tuple[SimulatedLine, ...]:
+        """The line with the most excess wavefronts and that with the most excess sectors, as far as there is excess."""
+        return tuple(self._made()[1].worst)
+
+    @property
+    def layouts(self) -> tuple[ArrayStudy, ...]:
+        """For each shared array what it costs, and the layouts that would cost less; the worst array first."""
+        self._made()
+        return self._studies
+
+    @property
+    def output(self) -> str:
+        """What the kernel printed."""
+        return self.report.output
+
+    def __repr__(self) -> str:
+        return self._card.text() if self._card else f"✗ {type(self.error).__name__}: {self.error}"
+
+    def _repr_html_(self) -> str:
+        return self._card.html() if self._card else error_page(self.error or LabError("The kernel did not run."))
+
+
+def simulate(
+    source: str | Path,
+    kernel: str | None = None,
+    grid: Extent = 1,
+    block: Extent = 1,
+    args: Sequence[Any] = (),
+    *,
+    dynamic_smem_bytes: int = 0,
+    cluster: Extent = 1,
+    arch: str = "sm_80",
+    hazards: bool = True,
+    timing: str = "early",
+    rows: Mapping[str, int] | None = None,
+    include: Sequence[str | Path] = (),
+    defines: Mapping[str, Any] | None = None,
+    max_seconds: float | None = SECONDS,
+) -> Simulation:
+    """Run any CUDA kernel of yours without a GPU, and show what each line costs and which layouts would cost less.
+
+    source: CUDA text, or the path of a .cu file, with host code or not.   kernel: its name, if there are several.
+    grid, block, cluster: an int, or up to three.   args: in the order of the parameters; NumPy arrays are changed in
+    place, numbers get the parameter's type.   dynamic_smem_bytes: size of the `extern __shared__` memory.
+    arch: what is compiled for, such as "sm_90a".   hazards: look for races and missing waits.   timing: "early", or
+    "late" for asynchronous copies that land as late as they may.   rows: shared array -> elements of its row, for
+    arrays that are not declared with two extents.   include: folders with headers.   defines: macros.
+    max_seconds: of processor time; None for no limit.
+
+    What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
+    """
+    try:
+        compiling = _compiling(arch, include, defines)
+        launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
+        launching |= {"grid": grid, "block": block, "cluster": cluster}
+        return _simulated(source, kernel, args, compiling, launching, rows)
+    except LabError as error:
+        return Simulation(error)
+
+
+@checked
+def _launching(dynamic_smem_bytes: int, hazards: bool, timing: str, max_seconds: float | None) -> dict[str, Any]:
+    return locals()
+
+
+@checked
+def _compiling(arch: str, include: Any, defines: Any) -> dict[str, Any]:
+    if isinstance(include, (str, Path)):
+        include = [include]
+    if not isinstance(include, (list, tuple)):
+        raise ConfigError(f"include is a list of folders, not {shown(include)}.")
+    if not isinstance(defines, (Mapping, type(None))):
+        raise ConfigError(f"defines is a dict of macros and their values, not {shown(defines)}.")
+    return {"arch": arch, "include": include, "defines": defines}
+
+
+def _simulated(
+    source: str | Path,
+    kernel: str | None,
+    args: Sequence[Any],
+    compiling: Mapping[str, Any],
+    launching: dict[str, Any],
+    rows: Mapping[str, int] | None,
+) -> Simulation:
+    if not isinstance(source, (str, Path)):
+        raise ConfigError(f"The source is the text of a kernel or the path of its file, not {shown(source)}.")
+    if not isinstance(args, (list, tuple)):
+        raise ConfigError(f"args is a list with one item for each parameter, not {shown(args)}.")
+    if not isinstance(kernel, (str, type(None))):
+        raise ConfigError(f"The kernel is named by a text, not {shown(kernel)}.")
+    if not isinstance(rows, (Mapping, type(None))):
+        raise ConfigError(f"rows is a dict from shared arrays to elements of their rows, not {shown(rows)}.")
+    if isinstance(source, str) and "\n" not in source and source.strip().endswith(FILES):
+        source = Path(source.strip())
+    found = compiled_kernel(source, kernel, **compiling)
+    given = [array for _, array in _numbered(args)]
+    before = [array.copy() for array in given]
+    with still_at_work(source_name(found.entry)):
+        made = studied_launch(found, args=args, defines=compiling["defines"], rows=rows, **launching)
+    card = _card(found, made, launching, _array_rows(args, before))
+    return Simulation(None, made.report, tuple(given), tuple(made.studies), card)
+
+
+def _card(
+    found: KernelFile, made: StudiedLaunch, launching: Mapping[str, Any], arrays: list[tuple[str, str, str, str]]
+) -> SimulationCard:
+    report: Any = PtxReport(made.report) if found.file.endswith(".ptx") else made.report
+    listing = [(found.file, number, text) for number, text in enumerate(found.text.split("\n"), 1)]
+    accesses = list(made.recorded.global_())
+    least = {access.site: 0 for access in accesses}
+    for access in accesses:
+        least[access.site] += int((access.least() * access.counts).sum())
+    least = {site: min(count, report.sites[site].sectors) for site, count in least.items()}
+    least = {site: count for site, count in least.items() if not any(a.full for a in accesses if a.site == site)}
+    lines = simulated_lines(report, listing, least)
+    numbers = {id(site): number for number, site in enumerate(report.sites)}
+    line_of = {
+        numbers[id(site)]: line for (_, line), sites in report.sites_by_line(found.file).items() for site in sites
+    }
+    worst, sentences = reasons(report, lines, line_of, list(made.recorded.shared()), accesses)
+    totals, hazards = report.totals, widest_first(report.hazards)
+    facts = [
+        ("grid", _in_words(launching["grid"])),
+        ("block", _in_words(launching["block"])),
+        ("shared memory", f"{made.smem_bytes:,} B a block"),
+        ("warp instructions", f"{report.instructions:,}"),
+        ("wavefronts", f"{totals.wavefronts:,}, least {totals.ideal_wavefronts:,}"),
+        ("sectors", f"{totals.sectors:,}, least {sum(line.least_sectors for line in lines):,}"),
+    ]
+    looked = "no race and no missing wait was found" if launching["hazards"] else "hazards were not looked for"
+    count = f"{len(hazards)} hazard{'s' * (len(hazards) > 1)}"
+    return SimulationCard(
+        kernel=source_name(found.entry),
+        verdict=f"ran on the simulator, {f'and {count} found' if hazards else looked}",
+        facts=facts,
+        hazards=hazards,
+        arrays=arrays,
+        lines=lines,
+        worst=worst,
+        reasons=sentences,
+        layouts=[layout_table(report, study, line_of) for study in made.studies],
+        output=report.output,
+    )
+
+
+def _array_rows(args: Sequence[Any], before: Sequence[np.ndarray]) -> list[tuple[str, str, str, str]]:
+    """A row for each array: its number among the arguments, type and shape, how much was changed, its first values."""
+    rows = []
+    for (number, value), old in zip(_numbered(args), before, strict=True):
+        same = _bits(old) == _bits(value)
+        changed = int(same.size - np.count_nonzero(same))
+        flat = value.reshape(-1)[:SHOWN_VALUES].tolist()
+        values = " ".join(f"{item:.6g}" if isinstance(item, float) else str(item) for item in flat)
+        what = "did not change it" if not changed else f"changed {changed:,} of {value.size:,}"
+        shape = " × ".join(f"{extent:,}" for extent in value.shape)
+        more = " …" * (value.size > SHOWN_VALUES)
+        rows.append((str(number), f"{value.dtype} {shape}", what, values + more))
+    return rows
+
+
+def _numbered(args: Sequence[Any]) -> list[tuple[int, np.ndarray]]:
+    """(number, array) of each argument that is an array, or a tensor map of one."""
+    arrays = ((number, value.array if isinstance(value, TensorMap) else value) for number, value in enumerate(args))
+    return [(number, array) for number, array in arrays if isinstance(array, np.ndarray)]
+
+
+def _bits(array: np.ndarray) -> np.ndarray:
+    """The elements as whole numbers, so that NaN equals itself; (elements, bytes of one)."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(f"V{flat.itemsize}") if flat.itemsize else flat
+
+
+def _in_words(extent: Any) -> str:
+    return " × ".join(map(str, extent)) if isinstance(extent, (tuple, list, np.ndarray)) else str(extent)

@@ -1,0 +1,1 @@
+"""Which other layouts of a shared array would cost fewer wavefronts: tried on the addresses that a launch recorded."""
