@@ -49,6 +49,10 @@ _HOST = re.compile(
     rf"(?<!cuda::)\bstd\b(?!\s*::\s*(?:{_STD})\b)"
     r"|\b(?:cuda(?:Stream|Event|Graph)\w*|FILE|pthread_\w+)\b|\b(?:torch|at|c10|thrust)\s*::"
 )
+# Types of constants that a kernel can use if their value is computed from other constants.
+_WHOLE = {"int", "unsigned", "long", "short", "char", "bool", "size_t", "uint"} | {
+    f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
 _USES_STD = re.compile(r"(?<!cuda::)(?<!namespace )\bstd\s*::")
 _ALIGNED = re.compile(r"\b(?:__align__|alignas|__attribute__|__declspec)\s*\((?:[^()]|\([^()]*\))*\)")
 _ATTRIBUTE = re.compile(
@@ -97,6 +101,7 @@ class _Reader:
         self.kernels: list[str] = []
         self.templates: dict[str, str] = {}
         self._marks, self._constant = set(_DEVICE), {"constexpr"}
+        self._defined: set[str] = set()  # names of all macros
         self._macros: dict[str, bool] = {}  # those that stand for whole declarations: whether they are kept
         self._host_functions: set[str] = set()
         self.left_to_nvrtc: dict[Path, None] = {}
@@ -159,7 +164,8 @@ class _Reader:
         library = folder / name.partition("/")[0]
         if library not in self._knows_nvrtc:
             files = sorted(path for path in library.rglob("*.h*") if path.is_file())
-            self._knows_nvrtc[library] = any(b"__CUDACC_RTC__" in path.read_bytes() for path in files)
+            known = sum(b"__CUDACC_RTC__" in path.read_bytes() for path in files)
+            self._knows_nvrtc[library] = 20 * known > len(files)  # tools beside a library may include its headers
         if self._knows_nvrtc[library]:
             self.left_to_nvrtc[folder] = None
             self._note_macros(header)
@@ -182,6 +188,7 @@ class _Reader:
 
     def _define(self, name: str, parameters: str | None, body: str) -> None:
         """Note what a macro stands for."""
+        self._defined.add(name)
         words = set(re.findall(r"\w+", body))
         if words & self._marks:
             self._marks.add(name)
@@ -205,7 +212,7 @@ class _Reader:
                 items.append((begin, *call))
                 at = call[0]
                 continue
-            stop = re.compile(r"[{;]").search(code, begin)
+            stop = _end_of_head(code, begin)
             if stop is None:
                 break
             head = code[begin : stop.start()].strip()
@@ -276,7 +283,10 @@ class _Reader:
             return False
         if "=" not in _outside_brackets(head) and "(" in head:  # a prototype, or a macro that may declare anything
             return bool(re.match(r"\w+\s*\(", head))
-        return "const" in words and "*" not in head.partition("=")[0] and "dim3" not in words and not _HOST.search(head)
+        name, _, value = head.partition("=")
+        if "const" not in words or "*" in name or "dim3" in words or _HOST.search(head):
+            return False
+        return bool(_WHOLE & words) or not (set(re.findall(r"\b[A-Za-z_]\w*", value)) - self._defined)
 
 
 def _is_class(code: str, name: str) -> bool:
@@ -288,6 +298,21 @@ def _next(code: str, at: int) -> int:
     """Where the next declaration begins."""
     found = re.compile(r"[^\s;]").search(code, at)
     return found.start() if found else len(code)
+
+
+def _end_of_head(code: str, begin: int) -> re.Match | None:
+    """The { of a body, or the semicolon; a { in parentheses is part of an expression such as decltype(T{})."""
+    depth, first = 0, None
+    for found in re.compile(r"[(){};]").finditer(code, begin):
+        if found[0] in "()":
+            depth += 1 if found[0] == "(" else -1
+        elif found[0] in "{;":
+            first = first or found
+            if depth == 0:
+                return found
+            if found[0] == ";":
+                break
+    return first
 
 
 def _closing(code: str, brace: int) -> int | None:
