@@ -50,10 +50,19 @@ def kernel_file(
     code = device_code(path, text, include, _compiler_has)
     source = "".join(f"#define {name} {value}\n" for name, value in (defines or {}).items())
     source = f'#line 1 "defines.h"\n{source}{code.text}'
+    entry = _with_defaults(code, entry)
     _check_templates(code, entry, path.name)
     instances = [entry] if entry and "<" in entry else []
     try:
-        compiled = compiler.compile(source, arch=arch, name=path.stem, entry=None, cache=cache, instances=instances)
+        compiled = compiler.compile(
+            source,
+            arch=arch,
+            name=path.stem,
+            entry=None,
+            cache=cache,
+            instances=instances,
+            include=code.folders,
+        )
     except compiler.CompileError as error:
         if code.left_out:
             error.message += (
@@ -79,6 +88,15 @@ def _read(path: Path) -> str:
 def _compiler_has(header: str) -> bool:
     folders = nvrtc_library.toolkit_includes()
     return header == "config.cuh" or any((Path(folder) / header).is_file() for folder in folders)
+
+
+def _with_defaults(code: DeviceCode, entry: str | None) -> str | None:
+    """The entry, with "<>" if it is a template all of whose parameters have a default, as k<<<…>>> launches it."""
+    name = entry or (code.kernels[0] if len(code.kernels) == 1 else None)
+    parameters = code.templates.get(name or "", "")
+    while parameters != (parameters := re.sub(r"<[^<>]*>|\([^()]*\)", "", parameters)):
+        pass
+    return f"{name}<>" if parameters and all("=" in one for one in parameters.split(",")) else entry
 
 
 def _check_templates(code: DeviceCode, entry: str | None, file: str) -> None:

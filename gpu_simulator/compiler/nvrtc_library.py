@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from gpu_simulator.compiler.host_headers import HEADERS
 from gpu_simulator.errors import LabError, MissingDependency
 
 
@@ -58,8 +59,9 @@ def run_nvrtc(
         "-default-device",
         *extra,
     ]
-    header = config_header(config).encode()
-    status, program = nvrtc.nvrtcCreateProgram(text.encode(), file_name(name).encode(), 1, [header], [b"config.cuh"])
+    headers = {**HEADERS, "config.cuh": config_header(config)}
+    texts, names = [value.encode() for value in headers.values()], [key.encode() for key in headers]
+    status, program = nvrtc.nvrtcCreateProgram(text.encode(), file_name(name).encode(), len(names), texts, names)
     _require(nvrtc, status)
     try:
         for instance in instances:

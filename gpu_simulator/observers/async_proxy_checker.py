@@ -247,19 +247,22 @@ class AsyncProxyChecker:
 
     def copies_reported(self, load) -> None:
         """From now on the cp.async of a thread that it has not waited for belong to this load of an mbarrier."""
-        detector, left, index, issued = self.detector, [], [], load.site
+        detector, left, copies, issued = self.detector, [], [], load.site
         self.users.issued(load, self.resident.mbarriers.known[load.key])
         for lanes, at, width, group, site in detector.copies:
             mine = lanes == load.lane
             if mine.any():
-                index.append((at[mine] * width >> 4).astype(np.int64) if width == 16 else at[mine] * width // 16)
+                copies.append((at[mine].astype(np.int64), width))
                 issued = site
             if not mine.all():
                 left.append((lanes[~mine], at[~mine], width, group[~mine], site))
         detector.copies = left
         detector.copied.reported(load.lane)
-        if index:
-            own = self.reported[load] = replace(load, site=issued, index=np.unique(np.concatenate(index)))
+        if copies:
+            least = min(width for _, width in copies)
+            index = [(at[:, None] * (width // least) + np.arange(width // least)).ravel() for at, width in copies]
+            own = replace(load, site=issued, index=np.unique(np.concatenate(index)), width=least)
+            self.reported[load] = own
             self.flying.append(own)
 
     def filling(self, cell: int):
