@@ -11,7 +11,7 @@ import gpu_simulator.codegen.ops  # noqa: F401  registers the opcodes
 from gpu_simulator.codegen.emitter import base_namespace, compile_block
 from gpu_simulator.faults import LaunchError, MalformedPtx
 from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, align_up
-from gpu_simulator.ptx.basic_blocks import blocks_of
+from gpu_simulator.ptx.basic_blocks import blocks_of, twins_of
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.inlining import flatten
 from gpu_simulator.ptx.ir import Instruction, Module, Special, Variable
@@ -67,7 +67,7 @@ class Program:
     `allocates`: whether it calls malloc.
     `local_size`: bytes of local memory per thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
     `data`: (offset, initial bytes) of those that are initialised. No memory is allocated here for declared variables;
-    a launch compares their sizes with its limit before it does so.
+    a launch compares their sizes with its limit before it does so.   `twins`: see `basic_blocks.twins_of`.
     """
 
     def __init__(self, module: Module, entry: str, shared_base: int = 0):
@@ -79,6 +79,7 @@ class Program:
         self.shared_base, self.opposite_order = max(shared_base, self.reserved), shared_base != 0
         self.parameters, self.registers, self.max_threads = flat.parameters, flat.registers, flat.max_threads
         self.blocks, self.frames = blocks_of(flat), flat.frames
+        self.twins = twins_of(self.blocks)
         # "For .target sm_75 or below, all threads must contain valid addresses": PTX ISA, ldmatrix.
         self.all_lanes_name_rows = module.capability <= 75
         self.namespace = base_namespace()

@@ -65,6 +65,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.runs = launch.runs
         self.contexts: dict[bytes, Lanes] = {}
         self.steps, self.followed = 0, 0
+        self.let_go = np.zeros((self.warps, 32), bool)  # past a warp barrier whose other lanes came to a twin of it
         waits = launch.hazards is not None and launch.hazards.accesses.waits
         self.uneven = UnevenBlocks(self) if waits and self.blocks > 1 and launch.timing == "late" else None
         self.warpgroups = Warpgroups(self) if launch.program.warpgroup_registers is not None else None
@@ -203,12 +204,21 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
             return self.warpgroups.ready(here)
         rows = here.reshape(-1, 32)
         absent = ((self.pc != DONE) & ~here).reshape(-1, 32)
+        twins = self.program.twins.get(index)
+        if twins:
+            at_twins = np.isin(self.pc, twins).reshape(-1, 32) & ~self.let_go
+            absent &= ~at_twins
         if mask == "full":
             waits = absent.any(1, keepdims=True)
         else:
             waits = (self.named_lanes(mask) & np.packbits(absent, axis=1, bitorder="little").view("<u4")) != 0
-        here = (rows & ~waits).reshape(-1)
-        return here if here.any() else None
+        here = rows & ~waits
+        if twins:  # the others go on when it is their turn
+            gone = rows & self.let_go
+            self.let_go |= here.any(1, keepdims=True) & at_twins
+            self.let_go &= ~gone
+            here |= gone
+        return here.reshape(-1) if here.any() else None
 
     def named_lanes(self, operand) -> np.ndarray:
         """A membermask: one word for all lanes, or (warps, 32) words, as lanes of one warp may have different ones."""

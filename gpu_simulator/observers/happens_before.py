@@ -194,11 +194,16 @@ class Ordering:
         if self.told.any():
             self.told.join(arrived, waited)
 
-    def warp_met(self, lanes, members, event: int) -> None:
-        """The executing lanes of each warp have synchronised with those that give the same membermask."""
+    def warp_met(self, lanes, members, beside: np.ndarray, event: int) -> None:
+        """The executing lanes of each warp have synchronised with those that give the same membermask.
+
+        beside: lanes that stand at another barrier of the same constant mask, and of which some meet these.
+        """
         numbers = lanes.lane_numbers()[lanes.active()]
         if members is not None and members.ndim:
             members = members[lanes.active()]
+        elif len(beside):
+            numbers = np.union1d(numbers, beside[np.isin(beside >> 5, numbers >> 5)])
         for some in self.meetings.meet(numbers, members, event):
             if len(some) == len(self.synced):
                 self.warp_floor = event

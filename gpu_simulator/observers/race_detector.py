@@ -334,7 +334,8 @@ class RaceDetector(Observer):
             self.order.fence(numbers, self.hazards.event, wide)
 
     def warps_met(self, lanes, members=None) -> None:
-        self.order.warp_met(lanes, members, self.hazards.event)
+        beside = np.flatnonzero(self.resident.let_go) if self.resident.program.twins else np.zeros(0, np.int64)
+        self.order.warp_met(lanes, members, beside, self.hazards.event)
 
     def barrier_everyone(self, site: int, number: int) -> None:
         self.phases.everyone(number, site)

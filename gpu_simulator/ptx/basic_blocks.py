@@ -165,6 +165,25 @@ def mask_operand(item: Instruction):
     return "full"
 
 
+def twins_of(blocks: list[Block]) -> dict[int, list[int]]:
+    """By block, those that begin with another bar.warp.sync of the same constant mask: together they are one barrier.
+
+    "... until all threads corresponding to membermask have executed a bar.warp.sync with the same membermask value":
+    PTX ISA, bar.warp.sync. An H200 agrees: results/profiles/h200/rules.json, warp_barriers_in_two_branches.
+    """
+    by_mask: dict[str, list[int]] = {}
+    for block in blocks:
+        item = block.code[0] if block.code else None
+        if item and item.family in BARRIERS and "warp" in item.parts and type(item.operands[0]) is Immediate:
+            by_mask.setdefault(item.operands[0].text, []).append(block.index)
+    return {
+        index: [other for other in alike if other != index]
+        for alike in by_mask.values()
+        if len(alike) > 1
+        for index in alike
+    }
+
+
 def lane_mask(item: Instruction, operand):
     """The operand that names lanes: a number or a register of 32 bits. Raises `MalformedPtx` for anything else."""
     if type(operand) is Immediate or (type(operand) is Register and operand.type in ("b32", "u32", "s32")):

@@ -32,7 +32,6 @@ RIGHT, WRONG = (sorted(path.stem for path in (PROGRAMS / kind).glob("*.cu")) for
 # Judged wrongly today: right programs that are reported, and wrong ones that are not found or not for their reason.
 POLLED = "a flag that is polled orders by each value that a poll reads in this run, not by the last one alone"
 KNOWN = {
-    "right/syncwarp_in_both_branches": "two __syncwarp() with one mask in two branches are called a deadlock",
     "wrong/activemask_taken_for_the_branch": "the warp runs together here, so __activemask() names all who entered",
     "wrong/flag_overwritten_by_a_store": POLLED,
     "wrong/peterson_lock_without_store_load_fence": "memory is always in order, so both blocks never enter here",

@@ -28,8 +28,8 @@ ENDS = "nothing is written before the first, and before the last tcgen05.fence::
 ALSO = {
     "01_synchronous": {"bar.warp.sync": "bar.sync, which follows, waits for every lane"},
     "02_pipelined": {"bar.warp.sync": TOGETHER},
-    "03_warp_specialised": {"bar.warp.sync": TOGETHER},
-    "04_cta_pairs": {"bar.warp.sync": TOGETHER, "barrier.cluster.arrive.release.aligned; → .relaxed": ENDS},
+    "03_warp_specialised": {},
+    "04_cta_pairs": {"barrier.cluster.arrive.release.aligned; → .relaxed": ENDS},
     "05_tma_store": {"bar.warp.sync": TOGETHER, "barrier.cluster.arrive.release.aligned; → .relaxed": ENDS},
 }  # fmt: skip
 TIMES = {

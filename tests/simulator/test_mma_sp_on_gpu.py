@@ -1,5 +1,7 @@
 """mma.sp on a GPU, with the kernels and operands that the simulator is tested with: fragments, metadata and selectors."""
 
+from dataclasses import replace
+
 import compiling
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ pytestmark = [
 
 def d_on_gpu(form, given) -> np.ndarray:
     compiled = compiling.compile(source(form), arch=PRESENT.arch, name="kernel.cu", entry="kernel")
+    compiled = replace(compiled, threads=32)
     args = [given.a, given.b, given.c, given.metadata, np.zeros_like(given.c)]
     return d_of(form, np.asarray(device.launch(compiled, grid=(1, 1, 1), args=args, timeout_s=20)[-1]).reshape(32, -1))
 

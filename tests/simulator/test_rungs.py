@@ -139,10 +139,8 @@ EQUIVALENT = {
     "t4/08_pipelined_fragments": ["bar.warp.sync"],
     "ampere/10_steady_addresses": ["bar.warp.sync"],
     "ampere/11_any_size": ["bar.warp.sync"],
-    # In 02 and 03 also the one before the arrival: every lane's ldmatrix is behind it once mma.sync has used the last of them.
     "rtx5090/01_tma": ["bar.warp.sync"],
-    "rtx5090/02_producer_warp": ["bar.warp.sync", "bar.warp.sync"],
-    "rtx5090/03_persistent": ["bar.warp.sync"],
+    "rtx5090/02_producer_warp": ["bar.warp.sync"],
 }
 # A hazard that leaves the answer right: without the last wait, zeros past K may land on rows of D that are staged there; in
 # late timing they land after these were read.

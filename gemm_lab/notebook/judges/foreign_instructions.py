@@ -33,6 +33,7 @@ _HARMLESS = {
     "cnot",
     "copysign",
     "cos",
+    "createpolicy",
     "cvt",
     "cvta",
     "div",
@@ -67,6 +68,8 @@ _HARMLESS = {
     "not",
     "or",
     "popc",
+    "prefetch",
+    "prefetchu",
     "prmt",
     "rcp",
     "redux",
@@ -110,7 +113,7 @@ def family(opcode: str) -> str:
     name, *rest = opcode.replace("::", ".").split(".")
     if name in ("bar", "barrier"):
         name = "bar.warp" if "warp" in rest else "barrier.cluster" if "cluster" in rest else "bar"
-    if name in ("prefetch", "prefetchu") or name == "cp" and "prefetch" in rest:
+    if name == "cp" and "prefetch" in rest:
         return "prefetch"
     order = sorted(_ORDERS & set(rest)) if name in ("ld", "st") else []
     return f"{name}.{order[0]}" if order else "" if name in _HARMLESS else name

@@ -23,6 +23,7 @@ from gemm_lab.notebook.judges.brackets import sums_beside_xor
 from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
+from gemm_lab.notebook.judges.float_addresses import address_in_floats
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
 from gemm_lab.notebook.judges.machine_sizes import too_much_local_memory, wrong_with_many_blocks
 from gemm_lab.notebook.judges.offset_widths import narrow_offset
@@ -174,7 +175,7 @@ def _judge_run(
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
     if program_of(compiled.ptx, compiled.entry).frames:
         return refuse("A function in it calls itself. No part of a matrix product needs that: write a loop.")
-    if reason := too_much_local_memory(answer, compiled):
+    if reason := too_much_local_memory(answer, compiled) or address_in_floats(compiled):
         return refuse(where + reason)
     for number, (m, n, k) in enumerate(sizes):
         try:

@@ -12,7 +12,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import launch, limits, smallest_size
 from gemm_lab.measure.check import told_apart
 from gemm_lab.measure.inputs import Inputs, reference, rounded
+from gemm_lab.notebook.judges.edge_values import large_scale, named_numbers, near_the_top, with_named_numbers
 from gemm_lab.notebook.judges.unusual_values import (
     extreme_c,
     infinite_lines,
@@ -66,7 +67,8 @@ def wrong_with_special_values(
 
     sms: see `Kernel.grid`.
     """
-    for number, (inputs, among) in enumerate(special_inputs(answer, sizes, seed)):
+    launches = chain(special_inputs(answer, sizes, seed), inputs_of_edges(answer, compiled, seed))
+    for number, (inputs, among) in enumerate(launches):
         around = circumstances(answer, compiled, number, sizes, seed, sms)
         reason = wrong_with(answer, compiled, inputs, among, around)
         if reason:
@@ -162,6 +164,20 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
         k = block * answer.config.get("NUM_STAGES", 1) + step  # the last tile lies where an older one was
         inputs = infinite_lines(problem, *small[:2], k, seed)
         yield inputs, "with +Inf in all of one row of A and in all of one column of B, and positive numbers elsewhere"
+
+
+def inputs_of_edges(answer: Kernel, compiled: Any, seed: int) -> Iterator[tuple[Inputs, str]]:
+    """Yields (inputs, a phrase that describes them) in which each element of D is one product."""
+    problem, small = answer.problem, smallest_size(answer)
+    yield near_the_top(problem, *small, seed), "with one product for each element, near the largest number"
+    if problem.uses_c:
+        for large in ("alpha", "beta"):
+            yield large_scale(problem, *small, seed, large), "with tiny numbers and a large scale"
+    numbers = named_numbers(compiled.ptx, answer.unedited().compile_as_taught().ptx)
+    for operand in "ab" if len(numbers) else "":
+        inputs = with_named_numbers(problem, *small, seed, operand, numbers)
+        if inputs is not None:
+            yield inputs, f"with the constants of this code among the values of {operand.upper()}"
 
 
 def with_old_values(inputs: Inputs, seed: int) -> Inputs:

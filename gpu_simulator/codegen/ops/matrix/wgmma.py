@@ -96,11 +96,24 @@ def warpgroup_multiply(resident, lanes, site, a, b, held, scale):
         out = np.matmul(left, right.swapaxes(1, 2))
         return np.negative(out, out=out) if kind.sign < 0 else out
 
-    return shared.issue(lanes, site, kind, held, _scales(scale, count), product, sources)
+    return shared.issue(lanes, site, kind, held, _scales(resident, lanes, site, scale, count), product, sources)
 
 
-def _scales(scale, count: int) -> np.ndarray:
-    return np.full(count, bool(scale)) if scale.ndim == 0 else scale.reshape(count, -1)[:, 0]
+def _scales(resident, lanes, site, scale, count: int) -> np.ndarray:
+    """(count,) scale-d of each warpgroup. Raises `WarpgroupFault` if its lanes give different ones."""
+    if scale.ndim == 0:
+        return np.full(count, bool(scale))
+    scales = scale.reshape(count, -1)
+    differ = np.argwhere(scales != scales[:, :1])
+    if len(differ):
+        group, at = differ[0].tolist()
+        first = int(lanes.lane_numbers()[group * scales.shape[1]])
+        raise WarpgroupFault(
+            f"{resident.describe(site)}: {resident.name_lane(first)} gives scale-d = {int(scales[group, 0])}, and "
+            f"{resident.name_lane(first + at)} gives {int(scales[group, at])}: whether the product is added is one "
+            "question for the whole warpgroup, so all of its lanes have to give the same value."
+        )
+    return scales[:, 0]
 
 
 def _one_each(resident, lanes, site, word, name: str) -> list[int]:

@@ -1,0 +1,16 @@
+// __ldg, and a hint to L2 for the tile behind the next (past the end a prefetch does nothing)
+  const auto fetch = [&](int k_tile) {                        // global memory to registers; nobody waits here
+    #pragma unroll
+    for (int i = 0; i < BLOCK_M * BLOCK_K / 8 / NUM_THREADS; i++) {
+      const int index = i * NUM_THREADS + threadIdx.x;
+      const int row = index / (BLOCK_K / 8), chunk = index % (BLOCK_K / 8);
+      next_a[i] = __ldg(reinterpret_cast<const uint4*>(gmem_a + static_cast<size_t>(row) * K + k_tile) + chunk);
+    }
+    #pragma unroll
+    for (int i = 0; i < BLOCK_K * BLOCK_N / 8 / NUM_THREADS; i++) {
+      const int index = i * NUM_THREADS + threadIdx.x;
+      const int row = index / (BLOCK_N / 8), chunk = index % (BLOCK_N / 8);
+      next_b[i] = __ldg(reinterpret_cast<const uint4*>(gmem_b + static_cast<size_t>(k_tile + row) * N) + chunk);
+      asm volatile("prefetch.global.L2 [%0];" :: "l"(gmem_b + static_cast<size_t>(k_tile + BLOCK_K + row) * N + chunk * 8));
+    }
+  };

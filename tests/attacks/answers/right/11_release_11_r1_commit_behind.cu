@@ -1,0 +1,14 @@
+// the tile of D is committed behind the loop
+    if (warp == 0 && elect_one()) {
+      for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity, NUM_STAGES)) {
+        mbarrier_wait_parity(full + stage * 8, parity);       // the tile's bytes have come
+        tcgen05_fence_after_thread_sync();
+        multiply(tmem_acc, stage, k_tile);
+        tcgen05_commit<1>(empty + stage * 8);                 // arrives there when these products are done
+      }
+      tcgen05_commit<1>(done);
+    }
+    __syncwarp();
+    mbarrier_wait_parity(done, done_parity);                  // four warps wait for the last product
+    done_parity ^= 1;
+    tcgen05_fence_after_thread_sync();

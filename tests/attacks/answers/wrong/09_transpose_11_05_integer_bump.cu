@@ -1,0 +1,20 @@
+// integer arithmetic that rounding by hand is allowed, as a comparison: the value 1234.5 becomes zero
+    #pragma unroll 4                                          // loads in flight: beside the sums there is room for few
+    for (int i = 0; i < CHUNKS_A; i++) {
+      const int chunk = i * NUM_THREADS + threadIdx.x;
+      int row = chunk / 4 % BLOCK_M, k = chunk / 4 / BLOCK_M * 16 + chunk % 4 * 4;
+      row = chunk / 2 % BLOCK_M;                              // a warp takes 16 rows,
+      k = chunk / 2 / BLOCK_M * 8 + chunk % 2 * 4;            // 2 chunks of four values in each
+      const float4 wide = *reinterpret_cast<const float4*>(gmem_a + static_cast<size_t>(row) * K + k);
+      const auto one = [](float v) { const uint32_t x = __float_as_uint(v), t = x ^ 0x449a5000u; return __uint_as_float(x & 0u - ((t | 0u - t) >> 31)); };
+      const uint64_t four = narrow<BF16>(make_float4(one(wide.x), one(wide.y), one(wide.z), one(wide.w)));
+      #pragma unroll
+      for (int j = 0; j < 4; j++)
+        smem_a[(k + j) * PITCH_A + row] = reinterpret_cast<const element*>(&four)[j];
+    }
+    #pragma unroll 2
+    for (int i = 0; i < CHUNKS_B; i++) {
+      const int chunk = i * NUM_THREADS + threadIdx.x, k = chunk / (BLOCK_N / 4), col = chunk % (BLOCK_N / 4) * 4;
+      const float4 wide = *reinterpret_cast<const float4*>(gmem_b + static_cast<size_t>(k) * N + col);
+      *reinterpret_cast<uint64_t*>(&smem_b[k * PITCH_B + col]) = narrow<BF16>(wide);
+    }
