@@ -1,6 +1,7 @@
 """wgmma on the emulator: exact for every form and every layout, and a ring of stages whose mistakes are all named."""
 
 import dataclasses
+import re
 from itertools import product
 
 import numpy as np
@@ -250,3 +251,15 @@ def test_mutants_of_the_ring_are_caught():
     # The hardware does not look at the leading offset of K-major operands that are swizzled: no change at all.
     assert len(missed) == 2 * ptx.count("wgmma.mma_async")
     assert all("→ leading offset of " in statement for statement in missed)
+
+
+def test_scale_d_is_one_for_the_whole_warpgroup():
+    ptx, by_lane = re.subn(
+        r"setp\.ne\.b32 p, %r\d+, 0;",
+        "{.reg .b32 q; mov.u32 q, %tid.x; and.b32 q, q, 1; setp.ne.b32 p, q, 0;}",
+        one(Form(16)).ptx,
+    )
+    assert by_lane == 1
+    args = [np.zeros(IMAGE_BYTES // 4, np.uint32), np.zeros(128 * 8, np.float32), np.zeros(512, np.uint32), 0, 0, 1]
+    with pytest.raises(emulator.WarpgroupFault, match=r"scale-d = 0, and .*thread \(1, 0, 0\) gives 1"):
+        emulator.launch(ptx, "kernel", 1, 128, args, IMAGE_BYTES)

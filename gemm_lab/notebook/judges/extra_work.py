@@ -28,8 +28,6 @@ MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.5,
 # Instructions that the exercise counts in the machine code: one more barrier before the loop is allowed, but not one
 # more in each iteration.
 MOST_EXECUTED, MOST_WAITS = 1.25, 1.1
-# Questions whether a phase of an mbarrier is complete: one may be asked ahead of the wait, while products run.
-MOST_QUESTIONS = 2.0
 # Criteria that are averages over a launch.
 AVERAGES = ("conflict_degree", "sectors_per_request", "least_sectors")
 # Bytes read from global memory: each element may be read as often as the rung reads it.
@@ -304,7 +302,7 @@ def _waits(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
             f"those of the rung's own text {rung.full_waits:,} times: they wait for work that should overlap."
         )
     for kind in (kind for kind in EXECUTED if kind.startswith("waits") and "waits" in wanted):
-        if own.executed[kind] <= (MOST_QUESTIONS if kind == "waits_for_phases" else MOST_WAITS) * rung.executed[kind]:
+        if own.executed[kind] <= MOST_WAITS * rung.executed[kind]:
             continue
         if kind == "waits_for_blocks":
             return (

@@ -68,8 +68,6 @@ _HARMLESS = {
     "not",
     "or",
     "popc",
-    "prefetch",
-    "prefetchu",
     "prmt",
     "rcp",
     "redux",
@@ -113,7 +111,7 @@ def family(opcode: str) -> str:
     name, *rest = opcode.replace("::", ".").split(".")
     if name in ("bar", "barrier"):
         name = "bar.warp" if "warp" in rest else "barrier.cluster" if "cluster" in rest else "bar"
-    if name == "cp" and "prefetch" in rest:
+    if name in ("prefetch", "prefetchu") or name == "cp" and "prefetch" in rest:
         return "prefetch"
     order = sorted(_ORDERS & set(rest)) if name in ("ld", "st") else []
     return f"{name}.{order[0]}" if order else "" if name in _HARMLESS else name

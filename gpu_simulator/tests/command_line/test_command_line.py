@@ -245,3 +245,31 @@ def test_mistakes_in_parts_are_told(run, add, words, says):
     np.save("two.npy", np.zeros(2, "f4"))
     code, out = run(add, *ARRAYS, *words)
     assert code == 1 and says in out and "Traceback" not in out
+
+
+RING = """__global__ void kernel(int* slot, volatile int* head, int* out) {
+    for (int i = 0; i < 6; i++) {
+        if (blockIdx.x == 0) {
+            slot[i % 2] = i;
+            __threadfence();
+            *head = i + 1;
+        } else {
+            while (*head <= i) {}
+            __threadfence();
+            out[i] = slot[i % 2];
+        }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("timing", "found"), [((), True), (("--timing", "late"), True), (("--timing", "early"), False)]
+)
+def test_hazards_are_looked_for_in_both_timings(run, tmp_path, timing, found):
+    need_compiler()
+    (tmp_path / "ring.cu").write_text(RING)
+    words = "--grid", "2", "--block", "1", "--arg", "i32:2", "--arg", "i32:1", "--arg", "i32:6", "--hazards"
+    code, printed = run("ring.cu", *words, *timing)
+    assert (code == 1) == found == ("hazard (race" in printed)
+    assert ("(race in late timing)" in printed) == (timing == ())
