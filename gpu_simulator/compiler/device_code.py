@@ -283,8 +283,8 @@ class _Reader:
             return False
         if "=" not in _outside_brackets(head) and "(" in head:  # a prototype, or a macro that may declare anything
             return bool(re.match(r"\w+\s*\(", head))
-        name, _, value = head.partition("=")
-        if "const" not in words or "*" in name or "dim3" in words or _HOST.search(head):
+        declared, _, value = head.partition("=")
+        if "const" not in words or "*" in declared or "dim3" in words or _HOST.search(head):
             return False
         return bool(_WHOLE & words) or not (set(re.findall(r"\b[A-Za-z_]\w*", value)) - self._defined)
 
