@@ -123,15 +123,14 @@ class AsyncProxyChecker:
         if self._places is None:
             stride = self.resident.shared_stride
             self._places = {barrier.key[0] * stride + barrier.address: barrier for barrier in self.records}
-            self._first, self._last = min(self._places), max(self._places) + 7
+            self._starts = np.array(sorted(self._places))
         cell = access.shadow.cell
         starts = access.cells * cell
-        near = np.argwhere((starts + cell > self._first) & (starts <= self._last))
-        for row, column in near.tolist():
-            start = int(starts[row, column])
-            barrier = next((self._places[at] for at in range(start - 7, start + cell) if at in self._places), None)
-            if barrier is not None:
-                return self._over_mbarrier(access, row, column, barrier)
+        before = self._starts[np.searchsorted(self._starts, starts + cell - 1, side="right") - 1]
+        found = np.argwhere((before < starts + cell) & (before + 7 >= starts))
+        if len(found):
+            row, column = found[0].tolist()
+            self._over_mbarrier(access, row, column, self._places[int(before[row, column])])
 
     def _over_mbarrier(self, access: Access, row: int, column: int, barrier) -> None:
         words, origin = self.detector.words(access, row, column), self.resident.mbarriers.origin(barrier)

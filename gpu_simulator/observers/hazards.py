@@ -11,7 +11,7 @@ from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow
-from gpu_simulator.observers.strong_accesses import StrongAccesses
+from gpu_simulator.observers.strong_accesses import accesses_of
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Hazards:
         self.launch, self.found, self._seen = launch, [], {}
         sites = launch.program.sites
         self.where = [item.location or item.line for item in sites]  # the same for all copies of an unrolled loop
-        self.accesses = StrongAccesses(launch.program)
+        self.accesses = accesses_of(launch.program)
         self.copies = [item.family == "cp" and "async" in item.parts and "bulk" not in item.parts for item in sites]
         self.bulk = np.array([is_bulk(item) for item in sites] or [False])
         self.uses_bulk = any(reports_to_mbarrier(i) for i in sites)

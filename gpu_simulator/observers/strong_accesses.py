@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -61,6 +62,17 @@ class StrongAccesses:
         if all(strong) and self.width[site] != self.width[other]:
             return "size"
         return "scope" if all(strong) else "plain" if any(strong) else ""
+
+
+_OF_PROGRAMS: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def accesses_of(program) -> StrongAccesses:
+    """The facts about a program; they are found once."""
+    found = _OF_PROGRAMS.get(program)
+    if found is None:
+        found = _OF_PROGRAMS[program] = StrongAccesses(program)
+    return found
 
 
 def scope_of(item: Instruction) -> int:
