@@ -140,11 +140,18 @@ def explain(
         why = "nothing tells that it has read it; wait for the mbarrier at which the readers of a stage arrive."
     elif one_block:
         why = "there is no barrier between them."
+        if past == "wrote" and other >= 0 and launch.program.sites[other].family == "cp":
+            why = (
+                "there is no barrier between them; behind a cp.async it has to follow the wait of its thread, "
+                "cp.async.wait_group."
+            )
     elif one_cluster:
         why = (
             "nothing orders the two blocks of the cluster; barrier.cluster does (arrive, then wait), or an mbarrier at "
             "which the other arrives."
         )
+        if any({"barrier", "cluster", "arrive", "relaxed"} <= {*item.parts} for item in launch.program.sites):
+            why += " An arrival that is .relaxed orders nothing without fence.acq_rel.cluster before it."
     elif step == "plain":
         why = (
             "nothing orders the two blocks, and one of the accesses is a plain one; make both atomic or volatile, or "

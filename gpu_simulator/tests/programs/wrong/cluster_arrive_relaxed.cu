@@ -1,6 +1,6 @@
 // arrive.relaxed meets the others, but it does not make the store before it visible to them.
 // launch: --grid 2 --block 32 --cluster 2 --arch sm_90 --arg i32:64
-// hazard: race, "nothing orders the two blocks of the cluster"
+// hazard: race, "is .relaxed orders nothing"
 __global__ void kernel(int* out) {
     __shared__ int s[32];
     unsigned rank, at = __cvta_generic_to_shared(&s[31 - threadIdx.x]), remote;
