@@ -202,13 +202,16 @@ class GlobalMemory:
         crossing: int | None = None,
         reversed_arrays: bool = False,
     ) -> list[int]:
-        """The offset of each buffer from GLOBAL_BASE. crossing, reversed_arrays: see `gpu_simulator.launch`."""
+        """The offset of each buffer from GLOBAL_BASE. crossing, reversed_arrays: see `gpu_simulator.launch`.
+
+        Reversed arrays begin at odd multiples of 16 bytes, the others at multiples of 256, as from cudaMalloc.
+        """
         places, end = {}, align_up(program.global_size + program.parameter_size + cls.GAP, 256)
         order = list(enumerate(buffers))
         for number, (_, buffer) in reversed(order) if reversed_arrays else order:
             if number == crossing:
                 end = max(end, align_up(BELOW_LINE - buffer.nbytes // 2, 256))
-            places[number] = end
+            places[number] = end = end + 16 * reversed_arrays
             end = align_up(end + buffer.nbytes + cls.GAP, 256)
         return [places[number] for number in range(len(buffers))]
 

@@ -54,6 +54,7 @@ def no_clock(monkeypatch):
     monkeypatch.setattr(exercises_module, "speed_beside", lambda answer: [])
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.sampled(every=14)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in ANSWERS]

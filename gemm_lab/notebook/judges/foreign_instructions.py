@@ -113,6 +113,8 @@ def family(opcode: str) -> str:
         name = "bar.warp" if "warp" in rest else "barrier.cluster" if "cluster" in rest else "bar"
     if name in ("prefetch", "prefetchu") or name == "cp" and "prefetch" in rest:
         return "prefetch"
+    if name in ("add", "sub", "mul", "fma", "mad") and (away := sorted({"rz", "rm", "rp"} & set(rest))):
+        return f"{name}.{away[0]}"  # sums that are not rounded to the nearest number drift in one direction
     order = sorted(_ORDERS & set(rest)) if name in ("ld", "st") else []
     return f"{name}.{order[0]}" if order else "" if name in _HARMLESS else name
 

@@ -33,7 +33,7 @@ def narrow_offset(answer: Kernel, compiled: Any) -> str:
     for place, value in sorted(large.items()):
         before, between = small.get(place, 0), middle.get(place, 0)
         reached = value * (LONGEST_EDGE // (3 * edge)) ** 2
-        if before and between >= TWICE * before and value >= THRICE * before and reached >= 2**31:
+        if before and between >= TWICE * before and value >= THRICE * before and reached >= _end(place):
             return _said(place, 3 * edge, value, reached)
     return ""
 
@@ -46,11 +46,16 @@ def _offsets(answer: Kernel, compiled: Any, edge: int) -> dict[Widening, int]:
     return widened(compiled, grid, block, args, last, answer.spec.cluster, **limits(edge, edge, edge))
 
 
+def _end(place: Widening) -> int:
+    """The first whole number that the 32 bits do not hold."""
+    return 2**31 if place.signed else 2**32
+
+
 def _said(place: Widening, edge: int, value: int, reached: int) -> str:
     where = f"Line {place.line}" if place.file == "cell" else f"{place.file}, line {place.line}"
     return (
         f"{where}: an offset into a matrix is computed in 32 bits and extended to 64 afterwards. It grows with the "
         f"product of two of M, N and K: it is {value:,} at {edge} × {edge} × {edge} and would be about {reached:,} at "
-        f"{LONGEST_EDGE:,} × {LONGEST_EDGE:,} × {LONGEST_EDGE:,}; the largest signed number of 32 bits is "
-        f"{2**31 - 1:,}. Compute it in 64 bits, as with size_t(row) * N."
+        f"{LONGEST_EDGE:,} × {LONGEST_EDGE:,} × {LONGEST_EDGE:,}; the largest number of 32 bits is here "
+        f"{_end(place) - 1:,}. Compute it in 64 bits, as with size_t(row) * N."
     )
