@@ -1,0 +1,15 @@
+// chunk ORed into the address: right only where gmem_a begins at a multiple of 128 bytes (16 is enough for the kernel)
+  const auto fetch = [&](int k_tile) {                        // global memory to registers; nobody waits here
+    #pragma unroll
+    for (int i = 0; i < BLOCK_M * BLOCK_K / 8 / NUM_THREADS; i++) {
+      const int index = i * NUM_THREADS + threadIdx.x;
+      const int row = index / (BLOCK_K / 8), chunk = index % (BLOCK_K / 8);
+      next_a[i] = *reinterpret_cast<const uint4*>(reinterpret_cast<uint64_t>(gmem_a + static_cast<size_t>(row) * K + k_tile) | static_cast<uint64_t>(chunk * 16));
+    }
+    #pragma unroll
+    for (int i = 0; i < BLOCK_K * BLOCK_N / 8 / NUM_THREADS; i++) {
+      const int index = i * NUM_THREADS + threadIdx.x;
+      const int row = index / (BLOCK_N / 8), chunk = index % (BLOCK_N / 8);
+      next_b[i] = reinterpret_cast<const uint4*>(gmem_b + static_cast<size_t>(k_tile + row) * N)[chunk];
+    }
+  };

@@ -1,0 +1,12 @@
+// the chunk ORed into the pointer: right only where B begins at a multiple of 128 bytes
+    #pragma unroll
+    for (int i = 0; i < BLOCK_M * BLOCK_K / 8 / NUM_THREADS; i++) {
+      const int row = (i * NUM_THREADS + threadIdx.x) / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
+      cp_async_16b(shared_address(&smem_a[chunk_at(row, chunk)]), gmem_a + row * K + chunk * 8);
+    }
+    #pragma unroll
+    for (int i = 0; i < BLOCK_N * BLOCK_K / 8 / NUM_THREADS; i++) {
+      const int row = (i * NUM_THREADS + threadIdx.x) / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
+      cp_async_16b(shared_address(&smem_b[chunk_at(row, chunk)]), reinterpret_cast<const void*>(reinterpret_cast<uint64_t>(gmem_b + row * K) | chunk * 16));
+    }
+    cp_async_commit();
