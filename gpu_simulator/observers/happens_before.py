@@ -65,10 +65,15 @@ class Ordering:
         self.wrote = np.full(self.known.shape, ALWAYS, np.int64)
         self.fenced: list[np.ndarray] = []  # made by the first fence
         self.version = np.zeros(resident.warps, np.int64)
-        self.meetings = WarpMeetings(resident.lanes, ALWAYS, account)
+        self.taken = 0  # bytes of arrays that end with these blocks; publications outlive them
+        self.meetings = WarpMeetings(resident.lanes, ALWAYS, self._take)
         self.synced = self.meetings.synced
         self.floor = ALWAYS  # without clusters: all threads of a block may rely on the block's events up to here
         self.warp_floor = ALWAYS  # all lanes of a warp may rely on the warp's events up to here
+
+    def _take(self, size: int) -> None:
+        self.account(size)
+        self.taken += size
 
     # ---- Queries ----
 
@@ -255,7 +260,7 @@ class Ordering:
     def fence(self, numbers: np.ndarray, event: int, wide: bool) -> None:
         """Some lanes execute `__threadfence` (wide) or `__threadfence_block`."""
         if not self.fenced:
-            self.account(2 * self.known.nbytes)
+            self._take(2 * self.known.nbytes)
             self.fenced = [np.full(self.known.shape, ALWAYS, np.int64) for _ in range(2)]
         rows, clocks, single = self.known_to_lanes(numbers, event)
         for array in self.fenced if wide else self.fenced[:1]:
@@ -333,6 +338,6 @@ class Ordering:
 
     def take(self, numbers: np.ndarray, told: Told) -> None:
         """Some lanes have synchronised with threads that had this."""
-        if any(told[0]) or told.past != NO_PAST:
+        if told.seen or told.past != NO_PAST:
             self.told.change(numbers, lambda old, lane: union([old, told]))
         self.version[np.unique(numbers >> 5)] += 1

@@ -80,7 +80,7 @@ class RaceDetector(Observer):
         self.shares.compare()
         if self.warpgroups is not None:
             self.warpgroups.in_flight_at_end(self.resident.warpgroups.flights)
-        self.resident.account.give(self.shared.taken)
+        self.resident.account.give(self.shared.taken + self.order.taken)
 
     # ---- Accesses ----
 

@@ -193,3 +193,20 @@ def test_a_machine_without_memory_says_so(monkeypatch):
 
 def test_sizes_in_words():
     assert [in_words(n) for n in (1, 5000, 3 * MB, 5 << 29)] == ["0 kB", "5 kB", "3.0 MB", "2.5 GB"]
+
+
+def test_what_hazards_note_of_fences_ends_with_the_blocks():
+    compiling.need_compiler()
+    source = (
+        HEAD
+        + """(int* p) {
+  int* own = p + blockIdx.x * blockDim.x + threadIdx.x;
+  *own = 1;
+  __threadfence();
+  __syncwarp(threadIdx.x % 32 < 16 ? 0xffffu : 0xffff0000u);
+  *own += 1;
+}"""
+    )
+    array = np.zeros(4096 * 64, np.int32)
+    report = emulator.simulate(source, "kernel", 4096, 64, [array], hazards=True, max_bytes=20 * MB)
+    assert report.hazards == [] and (array == 2).all()
