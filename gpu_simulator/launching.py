@@ -90,7 +90,8 @@ def launch(
     the first allocation of a block begins at column 0, which no GPU promises.
     shared_memory_base: the address, a multiple of 1,024, at which the shared memory of a block begins. By default 0; on
     GPUs from sm_80 on it is 1,024, because the system reserves the bytes below. With another base than 0 the
-    `__shared__` arrays also lie in the opposite order, which no compiler promises either.
+    `__shared__` arrays also lie in the opposite order, and generic addresses of shared memory begin elsewhere, which
+    nobody promises either.
     reversed_arrays: place the arrays of `args` in memory from the last one to the first, at odd multiples of 16 bytes.
     heap_bytes: size of the heap of malloc in device code; by default 8 MiB, as CUDA has it.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.

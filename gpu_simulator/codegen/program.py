@@ -10,7 +10,7 @@ import numpy as np
 import gpu_simulator.codegen.ops  # noqa: F401  registers the opcodes
 from gpu_simulator.codegen.emitter import base_namespace, compile_block
 from gpu_simulator.faults import LaunchError, MalformedPtx
-from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, align_up
+from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, OTHER_SHARED_WINDOW, SHARED_WINDOW, align_up
 from gpu_simulator.ptx.basic_blocks import blocks_of, twins_of
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.inlining import flatten
@@ -33,7 +33,7 @@ def program_of(ptx: str, entry: str, shared_base: int = 0) -> Program:
     """The program of one kernel of a PTX text; the last `_KEEP` are cached, by the hash of the text.
 
     shared_base: the address at which shared memory begins, a multiple of 128. If it is not 0, the arrays of static
-    shared memory also lie in the opposite order.
+    shared memory also lie in the opposite order, and generic addresses of shared memory begin elsewhere.
 
     Raises `MalformedPtx`, `UnsupportedInstruction` or `LaunchError` for PTX that cannot be run.
     """
@@ -62,7 +62,7 @@ class Program:
 
     `shared_static`: the address behind static shared memory, which begins at `shared_base`; dynamic shared memory
     begins at `dynamic_offset`. What lies below `shared_base` is nobody's, except for the `reserved` bytes from address
-    0 on, which a kernel has if it asks where they are.
+    0 on, which a kernel has if it asks where they are.   `shared_window`: the generic address of shared address 0.
     `cooperative`: whether it asks for the workspace of a cooperative launch, which then lies at `workspace`.
     `allocates`: whether it calls malloc.
     `local_size`: bytes of local memory per thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
@@ -77,6 +77,7 @@ class Program:
         self.reserved = RESERVED if module.capability >= 80 and any("reserved_smem" in name for name in asked) else 0
         self.cooperative = any("envreg" in name for name in asked)
         self.shared_base, self.opposite_order = max(shared_base, self.reserved), shared_base != 0
+        self.shared_window = OTHER_SHARED_WINDOW if shared_base else SHARED_WINDOW
         self.parameters, self.registers, self.max_threads = flat.parameters, flat.registers, flat.max_threads
         self.blocks, self.frames = blocks_of(flat), flat.frames
         self.twins = twins_of(self.blocks)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gpu_simulator.codegen.ops.memory.bulk import located
-from gpu_simulator.machine.address_space import SHARED_WINDOW
 from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Register, Symbol
 
 
@@ -40,7 +39,8 @@ class Stop:
     def shared(self, position: int, memory) -> tuple[int, int]:
         """(resident block, address within its shared memory) that an operand refers to."""
         address = int(self.value(position, memory))
-        address -= SHARED_WINDOW if address >= SHARED_WINDOW else 0
+        window = self.resident.program.shared_window
+        address -= window if address >= window else 0
         return located(self.resident, self.item.site, int(self.lanes[position]), address)
 
     def signal(self, key: tuple[int, int]) -> list[tuple]:

@@ -158,3 +158,39 @@ def test_a_generic_address_that_is_cut_is_no_shared_address():
     )
     with pytest.raises(MemoryFault, match="shared address 2,147"):
         emulator.launch(cut, "kernel", 1, 32, [out])
+
+
+@pytest.mark.parametrize("how", ["- 0x80000000u", "& 0xFFFFFFu"])
+def test_the_window_of_shared_memory_lies_elsewhere_in_another_launch(how):
+    cut = f"(unsigned)(size_t)(array + threadIdx.x) {how}"
+    compiled = compiling.compile(CUT.replace("WHERE", cut), arch="sm_80", entry="kernel")
+    out = np.zeros(32, np.uint32)
+    emulator.launch(compiled, "kernel", 1, 32, [out])
+    assert (out == np.arange(32)).all()
+    with pytest.raises(MemoryFault, match="shared"):
+        emulator.launch(compiled, "kernel", 1, 32, [out], shared_memory_base=1024)
+
+
+GENERIC = """extern "C" __global__ void __cluster_dims__(2) kernel(unsigned* out) {
+  __shared__ __align__(16) unsigned array[32];
+  unsigned t = threadIdx.x, rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  array[t] = 100 * rank + t;
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+  unsigned long long far;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(far) : "l"(array + t), "r"(rank ^ 1));
+  unsigned owner;
+  asm("getctarank.u64 %0, %1;" : "=r"(owner) : "l"(far));
+  const unsigned* there = reinterpret_cast<unsigned*>(far);
+  out[32 * rank + t] = 10 * *there + owner + 4 * __isShared(array + t) + 8 * !__isGlobal(array);
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+}"""
+
+
+@pytest.mark.parametrize("base", [0, 1024])
+def test_generic_addresses_of_a_cluster_are_right_wherever_their_window_lies(base):
+    compiled = compiling.compile(GENERIC, arch="sm_90a", entry="kernel")
+    out = np.zeros(64, np.uint32)
+    emulator.launch(compiled, "kernel", 2, 32, [out], shared_memory_base=base)
+    there = np.array([100 + np.arange(32), np.arange(32)])
+    assert (out.reshape(2, 32) == 10 * there + np.array([[1], [0]]) + 12).all()

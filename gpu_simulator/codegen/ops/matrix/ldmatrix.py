@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.codegen.ops.memory.addresses import shared_address
 from gpu_simulator.codegen.registry import op
-from gpu_simulator.machine.address_space import SHARED_WINDOW
 from gpu_simulator.ptx.ir import Vector
 from gpu_simulator.runtime import runtime
 
@@ -26,20 +26,13 @@ def _matrices(e, i, vector) -> tuple[int, tuple]:
     return count, items
 
 
-def _shared_address(e, i, memory) -> str:
-    address = e.address(memory)
-    if not any(p.startswith("shared") for p in i.parts):
-        address = f"({address} - {e.constant(np.uint64(SHARED_WINDOW))})"
-    return address
-
-
 @op("ldmatrix", forms="sync.aligned.m8n8 x1 x2 x4, trans, b16")
 def ldmatrix(e, i):
     """Loads matrices from shared memory."""
     count, items = _matrices(e, i, i.operands[0])
     t = e.temporary()
     e.line(
-        f"{t} = load_matrices(resident, lanes, {i.site}, {_shared_address(e, i, i.operands[1])}, {count}, "
+        f"{t} = load_matrices(resident, lanes, {i.site}, {shared_address(e, i, i.operands[1])}, {count}, "
         f"{'trans' in i.parts})"
     )
     for number, item in enumerate(items):
@@ -52,7 +45,7 @@ def stmatrix(e, i):
     count, items = _matrices(e, i, i.operands[1])
     values = ", ".join(e.read(item, "b32") for item in items)
     e.line(
-        f"store_matrices(resident, lanes, {i.site}, {_shared_address(e, i, i.operands[0])}, ({values},), "
+        f"store_matrices(resident, lanes, {i.site}, {shared_address(e, i, i.operands[0])}, ({values},), "
         f"{'trans' in i.parts})"
     )
 

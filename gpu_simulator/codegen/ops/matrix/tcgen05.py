@@ -13,7 +13,6 @@ from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.hardware.instruction_descriptor import KINDS
 from gpu_simulator.hardware.tensor_memory_layout import MULTICASTS, SHAPES, copied, fragment
-from gpu_simulator.machine.address_space import SHARED_WINDOW
 from gpu_simulator.machine.lanes import at_lane
 from gpu_simulator.ptx.ir import Memory, Register, Vector
 from gpu_simulator.runtime import runtime
@@ -259,7 +258,8 @@ def tensor_commit(resident, lanes, site, mask, address, blocks, group):
     """
     for at, lane in lanes.one_by_one(mask):
         where = at_lane(address, at)
-        block, offset = located(resident, site, lane, where - SHARED_WINDOW if where >= SHARED_WINDOW else where)
+        window = resident.program.shared_window
+        block, offset = located(resident, site, lane, where - window if where >= window else where)
         keys = [(block, offset)]
         if group == 2:
             resident.tensor_memory.pair(site, lane, int(resident.block_of_lane[lane]))

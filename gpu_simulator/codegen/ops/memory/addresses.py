@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_simulator.machine.address_space import LOCAL_WINDOW, SHARED_WINDOW
+from gpu_simulator.machine.address_space import LOCAL_WINDOW
 
 SPACES = {"global": "global", "const": "global", "shared": "shared", "shared__cta": "shared",
           "shared__cluster": "shared", "local": "local"}  # fmt: skip
@@ -35,6 +35,14 @@ def wide_address(e, memory) -> str:
     return e.address(memory)
 
 
+def shared_address(e, i, memory) -> str:
+    """The expression of an address in shared memory; an address without a state space is generic."""
+    address = e.address(memory)
+    if any(part.startswith("shared") for part in i.parts):
+        return address
+    return f"({address} - {e.constant(np.uint64(e.program.shared_window))})"
+
+
 def resolve(resident, lanes, site, space, address, mask, width, kind="shared"):
     """(memory, index, picked) of an access in the global, shared or local space; None if no lane executes.
 
@@ -51,29 +59,30 @@ def resolve(resident, lanes, site, space, address, mask, width, kind="shared"):
 
 def split_generic(resident, lanes, address, mask):
     """(space, addresses within it, mask) for each state space that contains some of the generic addresses."""
+    window = resident.program.shared_window
     if address.ndim == 0:
         at = int(address)
-        space = "global" if at < LOCAL_WINDOW else "local" if at < SHARED_WINDOW else "shared"
-        return [(space, _within(address, space), mask)]
+        space = "global" if at < LOCAL_WINDOW else "local" if at < window else "shared"
+        return [(space, _within(address, space, window), mask)]
     used = address if mask is None else address[np.flatnonzero(mask)]
     if not used.size:
         return []
     low, high = int(used.min()), int(used.max())
     if high < LOCAL_WINDOW:
         return [("global", address, mask)]
-    if low >= SHARED_WINDOW:
-        return [("shared", _within(address, "shared"), mask)]
-    if low >= LOCAL_WINDOW and high < SHARED_WINDOW:
-        return [("local", _within(address, "local"), mask)]
+    if low >= window:
+        return [("shared", _within(address, "shared", window), mask)]
+    if low >= LOCAL_WINDOW and high < window:
+        return [("local", _within(address, "local", window), mask)]
     active = np.ones(lanes.n, bool) if mask is None else mask
     tests = (
         ("global", address < LOCAL_WINDOW),
-        ("local", (address >= LOCAL_WINDOW) & (address < SHARED_WINDOW)),
-        ("shared", address >= SHARED_WINDOW),
+        ("local", (address >= LOCAL_WINDOW) & (address < window)),
+        ("shared", address >= window),
     )
-    return [(space, _within(address, space), active & test) for space, test in tests if (active & test).any()]
+    return [(space, _within(address, space, window), active & test) for space, test in tests if (active & test).any()]
 
 
-def _within(address, space):
-    base = {"global": 0, "local": LOCAL_WINDOW, "shared": SHARED_WINDOW}[space]
+def _within(address, space, window):
+    base = {"global": 0, "local": LOCAL_WINDOW, "shared": window}[space]
     return address - np.uint64(base) if base else address

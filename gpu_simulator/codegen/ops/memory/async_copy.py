@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_simulator.codegen.ops.memory.addresses import wide_address
+from gpu_simulator.codegen.ops.memory.addresses import shared_address, wide_address
 from gpu_simulator.codegen.ops.memory.bulk import bulk
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import MemoryFault
-from gpu_simulator.machine.address_space import SHARED_WINDOW
 from gpu_simulator.machine.counting import based
 from gpu_simulator.machine.memory import picked_lanes
 from gpu_simulator.ptx.ir import Immediate
@@ -62,9 +61,7 @@ def cp(e, i):
             length = f"sel({e.read(operand, 'pred')}, {e.constant(np.uint32(0))}, {e.constant(np.uint32(size))})"
         else:
             length = e.read(operand, "u32")
-    to = e.address(destination)
-    if not any(p.startswith("shared") for p in i.parts):
-        to = f"({to} - {e.constant(np.uint64(SHARED_WINDOW))})"
+    to = shared_address(e, i, destination)
     e.line(
         f"copy_async(resident, lanes, {i.site}, {to}, {wide_address(e, source)}, {e.mask}, {size}, {length}, "
         f"{form_of_copy(e.program, i)!r})"

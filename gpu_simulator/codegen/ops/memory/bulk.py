@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_simulator.codegen.ops.memory.addresses import wide_address
+from gpu_simulator.codegen.ops.memory.addresses import shared_address, wide_address
 from gpu_simulator.codegen.ops.memory.bulk_checks import (
     PLAIN_ALIGN,
     SMEM_ALIGN,
@@ -21,7 +21,6 @@ from gpu_simulator.codegen.ops.memory.bulk_checks import (
     plain_place,
 )
 from gpu_simulator.codegen.ops.memory.bulk_reduce import CHANGES, change_of, reduced
-from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.machine.asynchronous.transfers import Load
 from gpu_simulator.machine.lanes import at_lane

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.faults import MemoryFault
-from gpu_simulator.machine.address_space import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
+from gpu_simulator.machine.address_space import GLOBAL_BASE, LOCAL_WINDOW
 from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, Place, decode
 
 SMEM_ALIGN, PLAIN_ALIGN = 128, 16
@@ -15,7 +15,7 @@ def descriptor(resident, site, lane: int, address: int, rank: int):
     """The `Boxes` of the tensor map at a generic address. Raises `MemoryFault` if there is none of this rank."""
     what = None
     if address >= LOCAL_WINDOW:
-        place = "shared" if address >= SHARED_WINDOW else "local"
+        place = "shared" if address >= resident.program.shared_window else "local"
         what = f"lies in {place} memory: declare the parameter `const __grid_constant__ CUtensorMap`"
     elif address % 64:
         what = "is not aligned to 64 bytes: declare the struct alignas(64)"

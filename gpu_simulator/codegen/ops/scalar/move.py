@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.codegen.registry import op
-from gpu_simulator.machine.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from gpu_simulator.machine.address_space import LOCAL_WINDOW, WINDOW_BYTES
 from gpu_simulator.machine.clusters import RANK_BITS, RANK_SHIFT
 from gpu_simulator.ptx.ir import Symbol, Vector
 from gpu_simulator.runtime import runtime
 
-_WINDOWS = {
-    "shared": SHARED_WINDOW,
-    "shared__cta": SHARED_WINDOW,
-    "shared__cluster": SHARED_WINDOW,
-    "local": LOCAL_WINDOW,
-}
+_WINDOWS = ("shared", "shared__cta", "shared__cluster", "local")
+
+
+def _window(e, space: str) -> int:
+    """The first generic address of a state space."""
+    return LOCAL_WINDOW if space == "local" else e.program.shared_window
 
 
 @op("mov", forms="every type; vectors packed and unpacked; addresses of variables; special registers")
@@ -74,7 +74,7 @@ def cvta(e, i):
     value = e.read(i.operands[1], kind)
     space = next((p for p in i.parts if p in _WINDOWS), None)
     if space is not None:
-        base = e.constant(np.uint64(_WINDOWS[space]))
+        base = e.constant(np.uint64(_window(e, space)))
         value = f"({value} {'-' if 'to' in i.parts else '+'} {base})"
     e.write(i.operands[0], value, kind)
 
@@ -86,12 +86,12 @@ def isspacep(e, i):
     a = e.read(i.operands[1], "u64")
     space = i.parts[1]
     if space.startswith("shared") or space == "local":
-        base = _WINDOWS["local" if space == "local" else "shared"]
+        base = _window(e, space)
         low, high = (e.constant(np.uint64(v)) for v in (base, base + WINDOW_BYTES))
         inside = f"(({a} >= {low}) & ({a} < {high}))"
         if e.clustered and space in ("shared", "shared__cta"):  # other blocks' memory is in .shared::cluster only
             shift, ranks = e.constant(np.uint64(RANK_SHIFT)), e.constant(np.uint64(RANK_BITS))
-            inside = f"({inside} & ((({a} >> {shift}) & {ranks}) == lanes.cluster_ctarank))"
+            inside = f"({inside} & (((({a} - {low}) >> {shift}) & {ranks}) == lanes.cluster_ctarank))"
         e.write(i.operands[0], inside, "pred")
     elif space == "global":
         e.write(i.operands[0], f"({a} < {e.constant(np.uint64(LOCAL_WINDOW))})", "pred")

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import AssertionFailed, LaunchError, MemoryFault
-from gpu_simulator.machine.address_space import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
+from gpu_simulator.machine.address_space import GLOBAL_BASE, LOCAL_WINDOW
 from gpu_simulator.runtime import runtime
 
 _CONVERSION = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
@@ -49,8 +49,9 @@ def _slot(resident, lane: int, offset: int, width: int) -> int:
 
 
 def _bytes_at(resident, lane: int, address: int, length: int) -> bytes:
-    if address >= SHARED_WINDOW:
-        block, at = resident.shared.place(lane, address - SHARED_WINDOW)
+    window = resident.program.shared_window
+    if address >= window:
+        block, at = resident.shared.place(lane, address - window)
         at += block * resident.shared_stride
         return resident.shared.data[at : at + length].tobytes()
     if address >= LOCAL_WINDOW:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.codegen.ops.memory.addresses import shared_address
 from gpu_simulator.codegen.ops.memory.bulk import located
-from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.machine.asynchronous.transfers import Load

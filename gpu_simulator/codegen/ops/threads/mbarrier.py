@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.codegen.ops.memory.addresses import shared_address
 from gpu_simulator.codegen.registry import op
-from gpu_simulator.machine.address_space import SHARED_WINDOW
 from gpu_simulator.runtime import runtime
 
 _SPACES = ("shared", "shared__cta", "shared__cluster")
@@ -14,14 +14,6 @@ _FORMS = (
     "init, inval, arrive, arrive_drop (counts, expect_tx, noComplete), expect_tx, complete_tx, test_wait, try_wait "
     "(state, parity, time hint), pending_count; this block's shared memory"
 )
-
-
-def shared_address(e, i, memory) -> str:
-    """The expression of an address in shared memory; an address without a state space is generic."""
-    address = e.address(memory)
-    if any(part in _SPACES for part in i.parts):
-        return address
-    return f"({address} - {e.constant(np.uint64(SHARED_WINDOW))})"
 
 
 @op("mbarrier", forms=_FORMS)

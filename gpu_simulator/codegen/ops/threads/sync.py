@@ -7,7 +7,6 @@ import numpy as np
 from gpu_simulator.codegen.ops.threads.warp import members_read
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import ClusterFault
-from gpu_simulator.machine.address_space import SHARED_WINDOW
 from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_BITS, RANK_SHIFT
 from gpu_simulator.runtime import runtime
 
@@ -111,13 +110,14 @@ def mapped(resident, lanes, site, mask, address, rank, generic):
             f"{int(ranks[bad][0])}; its cluster has {resident.cluster_size} block"
             f"{'s' if resident.cluster_size > 1 else ''}."
         )
-    if generic and (active & (at < SHARED_WINDOW)).any():
+    window = resident.program.shared_window if generic else 0
+    if (active & (at < window)).any():
         raise ClusterFault(
             f"{resident.describe(site)}: {resident.who(lanes, 0)} maps the address "
-            f"{int(at[active & (at < SHARED_WINDOW)][0]):#x}, which is not in shared memory."
+            f"{int(at[active & (at < window)][0]):#x}, which is not in shared memory."
         )
-    inside = kin(SHARED_WINDOW if generic else 0)
-    return inside | (address & kin(OFFSET_MASK)) | rank.astype(kin) << kin(RANK_SHIFT)
+    offset = (address - kin(window)) & kin(OFFSET_MASK)
+    return kin(window) + (offset | rank.astype(kin) << kin(RANK_SHIFT))
 
 
 @op("getctarank", forms="u32 and u64; shared::cluster and generic addresses")
@@ -126,5 +126,7 @@ def getctarank(e, i):
     e.allow("shared__cluster")
     kind = i.parts[-1]
     address = e.read(i.operands[1], kind)
+    if "shared__cluster" not in i.parts:
+        address = f"({address} - {e.constant(np.uint64(e.program.shared_window))})"
     shift, ranks = (e.constant(np.uint32(v) if kind.endswith("32") else np.uint64(v)) for v in (RANK_SHIFT, RANK_BITS))
     e.write(i.operands[0], f"(({address} >> {shift}) & {ranks}).astype(u4)", "u32")
