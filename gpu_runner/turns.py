@@ -53,19 +53,16 @@ class Turns:
         limit, fd = settings.wait_s() if wait_s is None else wait_s, self.fd
         ticket = Ticket(self.folder)
         try:
+            ticket.draw()
             self._wait(ticket, limit)
             note = {"who": me(), "what": what, "since": time.time()}
             os.ftruncate(fd, 0)
             os.pwrite(fd, json.dumps(note).encode(), 0)
-            with contextlib.suppress(OSError):
-                os.unlink(ticket.path)
-            try:
-                yield
-            finally:
-                with contextlib.suppress(OSError):
-                    os.ftruncate(fd, 0)
-                fcntl.flock(fd, fcntl.LOCK_UN)
+            ticket.remove()
+            yield
         finally:
+            # An interrupt can come between any two lines above, so this does not ask how far they came.
+            fcntl.flock(fd, fcntl.LOCK_UN)
             ticket.close()
 
     def holder(self) -> str:
@@ -153,20 +150,33 @@ class Turns:
 
 
 class Ticket:
-    """A place in the queue: a file that is already locked when it is renamed to the name that counts."""
+    """A place in the queue: a file that is already locked when it is renamed to the name that counts.
+
+    The object is made before its file, so that whoever is interrupted while drawing it can still `close` it.
+    """
 
     def __init__(self, folder: Path):
-        name = secrets.token_hex(4)
-        draft = folder / f"draft-{name}"
-        self._fd = os.open(draft, _NEW, 0o644)
+        self._fd = -1
+        self._draft = self.path = folder / f"draft-{secrets.token_hex(4)}"
+
+    def draw(self) -> None:
+        """Take the last place in the queue."""
+        self._fd = os.open(self._draft, _NEW, 0o644)
         fcntl.flock(self._fd, fcntl.LOCK_EX)
-        self.path = folder / f"t{time.time_ns():020d}-{name}"
-        os.rename(draft, self.path)
+        self.path = self._draft.with_name(f"t{time.time_ns():020d}-{self._draft.name}")
+        os.rename(self._draft, self.path)
+
+    def remove(self) -> None:
+        """Remove the file, in whichever of its two forms it is there."""
+        for path in (self._draft, self.path):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):
-            os.unlink(self.path)
-        os.close(self._fd)
+        """Leave the queue."""
+        self.remove()
+        if self._fd >= 0:
+            os.close(self._fd)
 
 
 class Waiting:

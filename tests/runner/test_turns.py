@@ -26,8 +26,8 @@ from gpu_runner import turns
 folder, count, seconds, log = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
 
 class Ticket(turns.Ticket):
-    def __init__(self, folder):
-        super().__init__(folder)
+    def draw(self):
+        super().draw()
         Ticket.drawn = self.path.name
         Ticket.before = [name for name in os.listdir(folder) if name[0] == "t" and name < self.path.name]
 
@@ -81,8 +81,8 @@ def test_a_loop_of_launches_lets_others_in(queue, monkeypatch):
     served, before, stop = [], [], threading.Event()
 
     class Ticket(turns.Ticket):
-        def __init__(self, folder):
-            super().__init__(folder)
+        def draw(self):
+            super().draw()
             if threading.current_thread() is not thread:
                 before.append(len(served))  # with my place in the queue
 
@@ -141,6 +141,43 @@ def test_an_interrupt_while_waiting_leaves_the_queue(tmp_path):
         waiter.send_signal(signal.SIGINT)
         waiter.wait(60)
         assert os.listdir(folder) == ["turn"] and not log.exists()
+
+
+def interrupted_at(line):
+    """A function for `sys.settrace` that raises KeyboardInterrupt at the line-th line that runs in turns.py."""
+    passed = 0
+
+    def trace(frame, event, _):
+        nonlocal passed
+        if frame.f_code.co_filename != turns.__file__:
+            return None
+        passed += event == "line"
+        if passed == line:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+def test_an_interrupt_at_any_line_before_the_turn_leaves_the_queue(queue):
+    line, entered = 0, False
+    while not entered:
+        line += 1
+        sys.settrace(interrupted_at(line))
+        try:
+            with queue.turn("measuring"):
+                sys.settrace(None)
+                entered = True
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        other = turns.Turns(queue.folder)
+        with other.turn("running", wait_s=0):
+            assert os.listdir(queue.folder) == ["turn"]
+        os.close(other.fd)
+    assert line > 20
 
 
 def test_a_broken_note_is_no_error(queue):
