@@ -27,11 +27,11 @@ COPY constraints.txt .
 # EXTRA: cuda12, cuda13 or nothing. TORCH=1 adds torch, a large download, for the baseline `inductor` beside cuda13.
 ARG EXTRA=""
 ARG TORCH=""
-RUN if [ -n "$TORCH" ]; then pip install --no-cache-dir --requirement constraints.txt; fi \
- && pip install --no-cache-dir --require-hashes --requirement "locks/${EXTRA:-lab}.txt"
+COPY tools/install.py tools/
+RUN PIP_NO_CACHE_DIR=1 python tools/install.py "${EXTRA:-lab}" ${TORCH:+--torch} --packages-alone
 
 COPY . .
-RUN pip install --no-cache-dir --no-deps --editable . \
+RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable . \
  && chown -R learner:learner /gemm_lab
 
 # With --gpus all: compute for CUDA, utility for the clocks and the power that NVML reads.

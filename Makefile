@@ -8,7 +8,7 @@ PYTEST_ARGS ?=
 LOCKED ?= 1
 
 PY = "$(VENV)/bin/python"
-PIP = $(PY) -m pip install --quiet --disable-pip-version-check
+PIP = $(PY) -m pip install --disable-pip-version-check
 
 # The extra for the driver that is present: cuda13, cuda12, or nothing without a driver (or with one that is too old).
 DRIVER_EXTRA := $(shell $(PYTHON) -c "import ctypes; v = ctypes.c_int(); \
@@ -31,12 +31,18 @@ TEST_STAMP = $(VENV)/.stamp-test$(UNLOCKED)$(if $(EXTRA),-$(EXTRA))$(if $(NO_TES
 # locks/lab.txt, cuda12.txt and cuda13.txt are whole environments; the other locks are added to one of them.
 extras = $(subst $(comma), ,$(1))
 whole = $(or $(firstword $(filter cuda12 cuda13,$(call extras,$(1)))),lab)
-locks = $(patsubst %,locks/%.txt,$(call whole,$(1)) $(filter-out cuda12 cuda13 torch,$(call extras,$(1))))
+locks = $(call whole,$(1)) $(filter-out cuda12 cuda13 torch,$(call extras,$(1)))
 LOCKS = $(wildcard locks/*.txt)
 UNLOCKED = $(if $(filter 0,$(LOCKED)),-unlocked)
 
 # Jupyter refuses to start as root, which is who one is in most containers, unless told.
 ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# $(call step,WHAT,COMMAND,REMEDY): says what it does, and ends with a sentence if it fails.
+define step
+@echo "$(1) ..."
+@$(2) || { echo "make $@ stopped while $(1). $(3)" >&2; exit 1; }
+endef
 
 .DELETE_ON_ERROR:
 .PHONY: help lab test test-all coverage attack run course record update clean
@@ -50,7 +56,7 @@ help:
 	@echo "make run      run every notebook headless; the executed copies land in build/notebooks"
 	@echo "make record   measure on this machine's GPU and append to results/measured"
 	@echo "make coverage run the quick tests and show how much of each package they execute"
-	@echo "make update   choose the newest versions that fit together and write them into locks; then make test"
+	@echo "make update   choose the newest versions that fit together and write them into locks; KEEP=1 adds what is new alone"
 	@echo "make clean    delete build products and caches; the virtual environment stays"
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter, VENV=.venv the folder of the virtual environment,"
@@ -67,11 +73,11 @@ lab: $(LAB_STAMP)
 test test-all coverage attack: export PYTHONDONTWRITEBYTECODE =
 
 test: $(TEST_STAMP)
-	$(PY) -m tools.sync --check
-	$(PY) -m ruff check .
-	$(PY) -m ruff format --check .
-	$(PY) -m mypy
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(LONG) $(PYTEST_ARGS)
+	$(call step,comparing what is generated with what it comes from,$(PY) -m tools.sync --check,Without --check '$(VENV)/bin/python -m tools.sync' writes it anew.)
+	$(call step,linting,$(PY) -m ruff check .,'$(VENV)/bin/python -m ruff check --fix .' mends most of what is listed above.)
+	$(call step,checking the format,$(PY) -m ruff format --check .,'$(VENV)/bin/python -m ruff format .' sets it right.)
+	$(call step,checking types,$(PY) -m mypy,Each line above names a file and what does not fit.)
+	$(call step,running the tests,$(PY) -m pytest -n $(WORKERS) --dist worksteal $(LONG) $(PYTEST_ARGS),The summary above lists each test that failed and why.)
 
 test-all: LONG = -m ""
 test-all: test
@@ -96,8 +102,8 @@ record: $(LAB_STAMP)
 
 # uv resolves for all systems at once. It reads UV_DEFAULT_INDEX, not pip's configuration, where packages come from a mirror.
 update: $(VENV)/.stamp-made
-	$(PIP) uv "tomli; python_version < '3.11'"
-	$(PY) -m tools.locks
+	@$(PIP) --quiet packaging uv "tomli; python_version < '3.11'"
+	$(PY) -m tools.locks $(if $(KEEP),--keep)
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .mypy_cache .coverage .coverage.* test-results
@@ -113,33 +119,23 @@ $(VENV)/.stamp-made:
 		echo "'$(PYTHON)' is older than Python 3.10; name a newer one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { \
 		echo "'$(PYTHON)' cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
-	@[ -x "$(VENV)/bin/python" ] || "$(PYTHON)" -m venv "$(VENV)"
+	@[ -x "$(VENV)/bin/python" ] || { echo "making the virtual environment $(VENV) ..." && "$(PYTHON)" -m venv "$(VENV)"; }
 	@touch "$@"
 
-# $(call install,EXTRAS): the locked packages, then this folder. pip checks hashes only where every requirement has them:
-# so torch, of which a machine takes its own build, comes first, and this folder last, both in calls of their own.
-define install
-$(if $(filter torch,$(call extras,$(1))),$(PIP) --requirement constraints.txt)
-@echo '$(PIP) --require-hashes $(addprefix --requirement ,$(call locks,$(1)))'
-@$(PIP) --require-hashes $(addprefix --requirement ,$(call locks,$(1))) || { \
-	echo "The locked packages do not install here; pip's reason stands above." \
-		"'make $(firstword $(MAKECMDGOALS)) LOCKED=0' takes the versions that fit this machine." >&2; exit 1; }
-$(PIP) --no-deps --editable .
-endef
+# $(call install,EXTRAS): torch where it is named, the locked packages, and this folder.
+install = $(PY) tools/install.py $(call locks,$(1)) $(if $(filter torch,$(call extras,$(1))),--torch)
 
+# With LOCKED=0 pip chooses, and prints what it takes up. The tests want the torch of constraints.txt even then.
 $(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(VENV)/.stamp-made
-	@echo "installing the lab into $(VENV) ..."
-	$(if $(UNLOCKED),$(PIP) --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
+	@$(if $(UNLOCKED),$(PIP) --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
 	@touch "$@"
 
 $(COURSE_STAMP): pyproject.toml $(LOCKS) $(VENV)/.stamp-made
-	@echo "installing the lab and nbgrader into $(VENV) ..."
-	$(if $(UNLOCKED),$(PIP) --editable ".[course]",$(call install,course))
+	@$(if $(UNLOCKED),$(PIP) --editable ".[course]",$(call install,course))
 	@touch "$@"
 
-# torch first and by version, so that nothing pulls another build of it in.
 $(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(VENV)/.stamp-made
-	@echo "installing the lab and its test tools into $(VENV) ..."
-	$(if $(NO_TEST_TORCH),,$(PIP) --requirement constraints.txt)
-	$(if $(UNLOCKED),$(PIP) --constraint constraints.txt --editable ".[$(TEST_EXTRAS)]",$(call install,$(TEST_EXTRAS)))
+	$(if $(and $(UNLOCKED),$(if $(NO_TEST_TORCH),,torch)),@$(PIP) --requirement constraints.txt)
+	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt --editable ".[$(TEST_EXTRAS)]",\
+		$(call install,$(TEST_EXTRAS)$(if $(NO_TEST_TORCH),,$(comma)torch)))
 	@touch "$@"

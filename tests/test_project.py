@@ -187,12 +187,6 @@ def test_lab_installs_the_extra_for_the_driver(variables, extras, tmp_path):
     assert "locks/" not in plan and "constraints.txt" not in plan
 
 
-def installed(plan: str) -> list[str]:
-    """What the pip calls of a plan install, in their order."""
-    calls = re.findall(r"^\S+ -m pip install --quiet --disable-pip-version-check (.*?)(?: \|\| .*)?$", plan, re.M)
-    return [call.replace("--requirement ", "") for call in calls]
-
-
 @pytest.mark.parametrize(
     ("target", "variables", "torch", "locks"),
     [
@@ -210,22 +204,10 @@ def installed(plan: str) -> list[str]:
     ],
 )
 def test_packages_come_from_the_locks_and_our_folder_alone(target, variables, torch, locks, tmp_path):
-    plan = installed(make("-n", target, f"VENV={tmp_path}", *variables).stdout)
-    files = " ".join(f"locks/{name}.txt" for name in locks.split())
-    assert all((ROOT / file).is_file() for file in files.split())
-    assert plan == [*["constraints.txt"] * torch, f"--require-hashes {files}", "--no-deps --editable ."]
-
-
-def test_a_lock_that_does_not_install_names_the_way_out(tmp_path):
-    """A pip that refuses, as it does where a Python is so new that a locked package has no file for it."""
-    (tmp_path / "bin").mkdir()
-    python = tmp_path / "bin" / "python"
-    python.write_text('#!/bin/sh\necho "no file for this Python" >&2\nexit 1\n')
-    python.chmod(0o755)
-    done = make("course", f"VENV={tmp_path}", f"PYTHON={sys.executable}")
-    assert done.returncode != 0
-    assert "'make course LOCKED=0' takes the versions that fit this machine." in done.stderr
-    assert not list(tmp_path.glob(".stamp-course*"))
+    plan = make("-n", target, f"VENV={tmp_path}", *variables).stdout
+    (arguments,) = re.findall(r"tools/install\.py (.*)", plan)
+    assert arguments.split() == [*locks.split(), *["--torch"] * torch] and "-m pip" not in plan
+    assert all((ROOT / f"locks/{name}.txt").is_file() for name in locks.split())
 
 
 def test_tests_take_torch_by_version_before_the_package(tmp_path):
