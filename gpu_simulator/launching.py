@@ -240,7 +240,7 @@ class Launch:
         self.initial = self.memory.data.copy()
         self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies requested, by rank in a cluster
         self.most_on_the_way = 0  # as in `Report`
-        self.waited_at: set[int] = set()  # sites of mbarrier waits that have been reached, in late timing
+        self.waited_at: set = set()  # source positions of the mbarrier waits reached so far, in late timing
         self.started = 0  # number of places whose blocks were started or cancelled
         self.effort = effort or Effort()
         self.effort.begin(self.fewer)  # smaller groups of resident blocks need more steps in total
