@@ -35,12 +35,14 @@ def kernel_file(
     defines: Mapping[str, str] | None = None,
     cache: Path | None = None,
     text: str | None = None,
+    std: str | None = None,
 ) -> KernelFile:
     """Read a .ptx file, or a .cu file and compile its device code for `arch`.
 
     entry: the name of a kernel in the source, for a template with its arguments (`reduce<int, 256>`), or its name in
     the PTX; None: the only kernel.   include: folders with headers, besides the file's own.   defines: macros.
     cache: folder for compiled kernels, or None.   text: what the file holds, if it is not to be read.
+    std: the C++ standard, such as "c++20"; by default the one that the file needs.
     Raises `ConfigError` for a file that cannot be read and for a name that fits no kernel or several, `CompileError`.
     """
     text = _read(path) if text is None else text
@@ -62,14 +64,10 @@ def kernel_file(
             cache=cache,
             instances=instances,
             include=code.folders,
+            std=std,
         )
     except compiler.CompileError as error:
-        if code.left_out:
-            error.message += (
-                f"\nLeft out, because NVRTC does not have them: {', '.join(code.left_out)}. If the kernel needs one, "
-                "name its folder as an include folder."
-            )
-        raise
+        raise compiler.CompileError(error.name, error.diagnostics, code.left_out) from None
     found = _ENTRY.findall(compiled.ptx)
     return KernelFile(compiled, _entry(found, entry, path.name), text, f"{path.stem}.cu")
 

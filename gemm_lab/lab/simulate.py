@@ -110,6 +110,7 @@ def simulate(
     rows: Mapping[str, int] | None = None,
     include: Sequence[str | Path] = (),
     defines: Mapping[str, Any] | None = None,
+    std: str | None = None,
     max_seconds: float | None = SECONDS,
 ) -> Simulation:
     """Run any CUDA kernel of yours without a GPU, and show what each line costs and which layouts would cost less.
@@ -120,12 +121,13 @@ def simulate(
     arch: what is compiled for, such as "sm_90a".   hazards: look for races and missing waits.   timing: "early", or
     "late" for asynchronous copies that land as late as they may.   rows: shared array -> elements of its row, for
     arrays that are not declared with two extents.   include: folders with headers.   defines: macros.
+    std: the C++ standard, such as "c++20"; by default C++17, or C++20 for a source that needs it.
     max_seconds: of processor time; None for no limit.
 
     What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
     """
     try:
-        compiling = _compiling(arch, include, defines)
+        compiling = _compiling(arch, include, defines, std)
         launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
         launching |= {"grid": grid, "block": block, "cluster": cluster}
         return _simulated(source, kernel, args, compiling, launching, rows)
@@ -139,14 +141,16 @@ def _launching(dynamic_smem_bytes: int, hazards: bool, timing: str, max_seconds:
 
 
 @checked
-def _compiling(arch: str, include: Any, defines: Any) -> dict[str, Any]:
+def _compiling(arch: str, include: Any, defines: Any, std: Any) -> dict[str, Any]:
     if isinstance(include, (str, Path)):
         include = [include]
     if not isinstance(include, (list, tuple)):
         raise ConfigError(f"include is a list of folders, not {shown(include)}.")
     if not isinstance(defines, (Mapping, type(None))):
         raise ConfigError(f"defines is a dict of macros and their values, not {shown(defines)}.")
-    return {"arch": arch, "include": include, "defines": defines}
+    if not isinstance(std, (str, type(None))):
+        raise ConfigError(f"std is a C++ standard such as 'c++20', not {shown(std)}.")
+    return {"arch": arch, "include": include, "defines": defines, "std": std}
 
 
 def _simulated(

@@ -59,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--arch", default="sm_80", help="what a .cu file is compiled for; default: sm_80")
     add("-I", "--include", type=Path, action="append", default=[], metavar="FOLDER", help="with headers of a .cu file")
     add("-D", "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro of a .cu file")
+    add("--std", default=None, metavar="C++", help="the C++ standard, such as c++20; default: c++17, or what is needed")
     add("--hazards", action="store_true", help="look for races and missing waits")
     add(
         "--timing",
@@ -111,7 +112,8 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     """Run the file, print the report, and return the exit code. include: folders with headers. Raises `LabError`."""
     values = _arguments(options)
     defines = dict(_define(word) for word in options.define)
-    kernel = kernel_file(options.file, options.entry, options.arch, [*options.include, *include], defines, cache)
+    folders = [*options.include, *include]
+    kernel = kernel_file(options.file, options.entry, options.arch, folders, defines, cache, std=options.std)
     _check_count(kernel, values)
     arrays = {number: array for number, value in enumerate(values) if (array := array_of(value)) is not None}
     before = {number: array.copy() for number, array in arrays.items()}
