@@ -70,8 +70,9 @@ def launch(
     compiled_or_ptx: PTX text, or an object with `.ptx` (and optionally `.entry`, `.dynamic_smem`, `.files`).
     entry: name of the kernel; needed if the PTX has several.   grid, block, cluster: an int, or up to three.
     args: in the order of the parameters. A NumPy array becomes a global buffer and is updated in place; a number is
-    converted to the parameter's PTX type; `bytes` fill a struct parameter; a `hardware.tensor_map.TensorMap` becomes
-    the descriptor of its array, which is a buffer like any other.
+    converted to the parameter's PTX type; a `hardware.tensor_map.TensorMap` becomes the descriptor of its array, which
+    is a buffer like any other. A struct is given as `bytes`, or as a tuple of its members, in which an array stands for
+    a pointer; an array of pointers is a list of arrays.
     dynamic_smem_bytes: size of the `extern __shared__` arrays; by default that of the compiled object.
     hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
     reads, and for missing waits and fences (`Report.hazards`).

@@ -19,11 +19,11 @@ from gemm_lab.lab.simulated_reasons import reasons
 from gpu_simulator import widest_first
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
-from gpu_simulator.hardware.tensor_map import TensorMap
 from gpu_simulator.kernel_file import KernelFile
 from gpu_simulator.launching import Extent
 from gpu_simulator.layouts.studied_launch import StudiedLaunch, studied_launch
 from gpu_simulator.layouts.trials import ArrayStudy
+from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.report import Report
 from gpu_simulator.simulating import compiled_kernel
@@ -172,7 +172,7 @@ def _simulated(
     if isinstance(source, str) and "\n" not in source and source.strip().endswith(FILES):
         source = Path(source.strip())
     found = compiled_kernel(source, kernel, **compiling)
-    given = [array for _, array in _numbered(args)]
+    given = [*arrays_in(args).values()]
     before = [array.copy() for array in given]
     with still_at_work(source_name(found.entry)):
         made = studied_launch(found, args=args, defines=compiling["defines"], rows=rows, **launching)
@@ -225,7 +225,7 @@ def _card(
 def _array_rows(args: Sequence[Any], before: Sequence[np.ndarray]) -> list[tuple[str, str, str, str]]:
     """A row for each array: its number among the arguments, type and shape, how much was changed, its first values."""
     rows = []
-    for (number, value), old in zip(_numbered(args), before, strict=True):
+    for (number, value), old in zip(arrays_in(args).items(), before, strict=True):
         same = _bits(old) == _bits(value)
         changed = int(same.size - np.count_nonzero(same))
         flat = value.reshape(-1)[:SHOWN_VALUES].tolist()
@@ -233,14 +233,8 @@ def _array_rows(args: Sequence[Any], before: Sequence[np.ndarray]) -> list[tuple
         what = "did not change it" if not changed else f"changed {changed:,} of {value.size:,}"
         shape = " × ".join(f"{extent:,}" for extent in value.shape)
         more = " …" * (value.size > SHOWN_VALUES)
-        rows.append((str(number), f"{value.dtype} {shape}", what, values + more))
+        rows.append((number, f"{value.dtype} {shape}", what, values + more))
     return rows
-
-
-def _numbered(args: Sequence[Any]) -> list[tuple[int, np.ndarray]]:
-    """(number, array) of each argument that is an array, or a tensor map of one."""
-    arrays = ((number, value.array if isinstance(value, TensorMap) else value) for number, value in enumerate(args))
-    return [(number, array) for number, array in arrays if isinstance(array, np.ndarray)]
 
 
 def _bits(array: np.ndarray) -> np.ndarray:

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.cli.argument_words import FORMS, argument, array_of
-from gpu_simulator.cli.array_parts import array_named, difference, part_of
+from gpu_simulator.cli.argument_words import FORMS, argument
+from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
 from gpu_simulator.cli.report_text import changed, changes, short_margin
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.kernel_file import KernelFile, kernel_file
 from gpu_simulator.launching import launch
+from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.ptx.demangle import source_name
 
 DESCRIPTION = "Run a kernel of a .cu or .ptx file without a GPU: its results, what each line cost, its races."
@@ -115,7 +116,7 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     folders = [*options.include, *include]
     kernel = kernel_file(options.file, options.entry, options.arch, folders, defines, cache, std=options.std)
     _check_count(kernel, values)
-    arrays = {number: array for number, value in enumerate(values) if (array := array_of(value)) is not None}
+    arrays = arrays_in(values)
     before = {number: array.copy() for number, array in arrays.items()}
     report = _launch(options, kernel, values, options.timing or "early")
     hazards = [(hazard, "") for hazard in report.hazards]
@@ -191,15 +192,15 @@ def _parameter(parameter) -> str:
     return "u64 or a pointer" if parameter.type in ("u64", "b64") else parameter.type
 
 
-def _save(place: str, before: Mapping[int, np.ndarray], arrays: Mapping[int, np.ndarray]) -> None:
+def _save(place: str, before: Mapping[str, np.ndarray], arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays to .npy files. place: the value of --save."""
     number, given, path = place.partition("=")
-    if given and number.isdecimal():
-        files = {Path(path): array_named(place, "--save", int(number), arrays)}
+    if given and re.fullmatch(NUMBER, number):
+        files = {Path(path): array_named(place, "--save", number, arrays)}
     elif place.endswith(".npy"):
         new = [number for number in arrays if changed(before[number], arrays[number])]
         if len(new) != 1:
-            which = f"changed arguments {', '.join(map(str, new))}" if new else "changed no array"
+            which = f"changed arguments {', '.join(new)}" if new else "changed no array"
             raise ConfigError(f"--save {place}: the kernel {which}; say which to save, as in --save 0={place}.")
         files = {Path(place): arrays[new[0]]}
     else:
