@@ -19,12 +19,16 @@ _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 
 
 class KernelFile(NamedTuple):
-    """program: for `launch`.   entry: its name in the PTX.   text: of the file.   file: as lines name it."""
+    """program: for `launch`.   entry: its name in the PTX.   text: of the file.   file: as lines name it.
+
+    parameters: as the source declares them, such as ("const float* a", "int n"); () for PTX.
+    """
 
     program: Any
     entry: str
     text: str
     file: str
+    parameters: tuple[str, ...] = ()
 
 
 def kernel_file(
@@ -68,8 +72,18 @@ def kernel_file(
         )
     except compiler.CompileError as error:
         raise compiler.CompileError(error.name, error.diagnostics, code.left_out) from None
-    found = _ENTRY.findall(compiled.ptx)
-    return KernelFile(compiled, _entry(found, entry, path.name), text, f"{path.stem}.cu")
+    symbol = _entry(_ENTRY.findall(compiled.ptx), entry, path.name)
+    parameters = code.parameters.get(source_name(symbol).rpartition("::")[2], ())
+    return KernelFile(compiled, symbol, text, f"{path.stem}.cu", tuple(parameters))
+
+
+def signatures(path: Path, include: Sequence[Path] = ()) -> list[str]:
+    """The kernels of a .cu file as it declares them, `scale<typename T>(T* x, int n)`; those of a .ptx file by name."""
+    text = _read(path)
+    if path.suffix == ".ptx":
+        return [source_name(symbol) for symbol in _ENTRY.findall(text)]
+    code = device_code(path, text, include, lambda _: False)
+    return [code.signature(name) for name in code.kernels]
 
 
 def _read(path: Path) -> str:
@@ -104,8 +118,8 @@ def _check_templates(code: DeviceCode, entry: str | None, file: str) -> None:
         parameters = code.templates[name]
         raise ConfigError(f"{name} in {file} is a template <{parameters}>; name its arguments, as in '{name}<…>'.")
     if entry is None and len(code.kernels) > 1:
-        shown = [f"{name}<…>" if name in code.templates else name for name in code.kernels]
-        raise ConfigError(f"Say which kernel of {file} to run: {', '.join(shown)}.")
+        shown = "".join(f"\n  {code.signature(name)}" for name in code.kernels)
+        raise ConfigError(f"Say which kernel of {file} to run:{shown}")
 
 
 def _entry(found: list[str], entry: str | None, file: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import numpy as np
 
 from gpu_simulator.cli.argument_words import FORMS, argument
 from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
+from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, short_margin
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError
-from gpu_simulator.kernel_file import KernelFile, kernel_file
+from gpu_simulator.kernel_file import KernelFile, kernel_file, signatures
 from gpu_simulator.launching import launch
 from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.ptx.demangle import source_name
@@ -38,7 +40,21 @@ def main(words: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_options(parser)
-    return exit_code("gpu_simulator", lambda: run(parser.parse_args(words)))
+    words = sys.argv[1:] if words is None else words
+
+    def command() -> int:
+        if {"-h", "--help"} & set(words):
+            parser.epilog = f"{kernels_of(words)}{EXAMPLE}"
+        return run(parser.parse_args(words))
+
+    return exit_code("gpu_simulator", command)
+
+
+def kernels_of(words: Sequence[str]) -> str:
+    """The kernels of the file that a command line names, with their parameters; "" without a file."""
+    path = next((Path(word) for word in words if word.endswith((".cu", ".ptx")) and Path(word).is_file()), None)
+    found = signatures(path) if path else []
+    return "".join([f"kernels of {path}:\n", *(f"  {one}\n" for one in found), "\n"]) if found else ""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -152,19 +168,21 @@ def _arguments(options) -> list:
 
 
 def _launch(options, kernel, values: list, timing: str):
-    return launch(
-        kernel.program,
-        kernel.entry,
-        tuple(options.grid),
-        tuple(options.block),
-        values,
-        options.smem,
-        tuple(options.cluster),
-        hazards=options.hazards,
-        timing=timing,
-        max_instructions=options.max_instructions,
-        max_seconds=options.max_seconds,
-    )
+    with Progress() as progress:
+        return launch(
+            kernel.program,
+            kernel.entry,
+            tuple(options.grid),
+            tuple(options.block),
+            values,
+            options.smem,
+            tuple(options.cluster),
+            hazards=options.hazards,
+            timing=timing,
+            max_instructions=options.max_instructions,
+            max_seconds=options.max_seconds,
+            on_start=progress.begin,
+        )
 
 
 def _define(word: str) -> tuple[str, str]:
@@ -179,16 +197,20 @@ def _check_count(kernel: KernelFile, values: list[Any]) -> None:
     ptx = kernel.program if isinstance(kernel.program, str) else kernel.program.ptx
     expected = program_of(ptx, kernel.entry).parameters
     if len(values) != len(expected):
-        takes = ", ".join(_parameter(parameter) for parameter in expected) or "no arguments"
+        declared = kernel.parameters if len(kernel.parameters) == len(expected) else [""] * len(expected)
+        takes = ", ".join(map(_parameter, declared, expected)) or "no arguments"
         raise ConfigError(
             f"{source_name(kernel.entry)} takes {len(expected)} arguments ({takes}), and {len(values)} were given; "
             f"write one --arg for each, in order: {FORMS}."
         )
 
 
-def _parameter(parameter) -> str:
+def _parameter(declared: str, parameter) -> str:
+    """A parameter as the source declares it; without a source, in words."""
     if parameter.type == "b8":
-        return f"a struct of {parameter.size} bytes"
+        return f"{declared}, a struct of {parameter.size} bytes".removeprefix(", ")
+    if declared:
+        return declared
     return "u64 or a pointer" if parameter.type in ("u64", "b64") else parameter.type
 
 

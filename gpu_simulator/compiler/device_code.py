@@ -8,7 +8,7 @@ host, can be left out. Each is replaced by empty lines, so that every line keeps
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,7 +76,7 @@ _RUNTIME = "cuda_device_runtime_api.h"
 class DeviceCode(NamedTuple):
     """text: for `compile`.   left_out: headers of the host.   kernels: names of the __global__ functions, in order;
     templates: of those that are templates, the parameters, such as "class T, int size", by name.   folders: those from
-    which NVRTC includes headers itself.
+    which NVRTC includes headers itself.   parameters: of each kernel, as they are written, by its name.
     """
 
     text: str
@@ -84,6 +84,12 @@ class DeviceCode(NamedTuple):
     kernels: tuple[str, ...]
     templates: dict[str, str]
     folders: tuple[Path, ...] = ()
+    parameters: Mapping[str, tuple[str, ...]] = {}
+
+    def signature(self, name: str) -> str:
+        """A kernel as its declaration says: `scale<typename T>(T* x, int n)`."""
+        template = f"<{self.templates[name]}>" if name in self.templates else ""
+        return f"{name}{template}({', '.join(self.parameters[name])})"
 
 
 def device_code(
@@ -104,6 +110,7 @@ def device_code(
         tuple(dict.fromkeys(reader.kernels)),
         reader.templates,
         tuple(reader.left_to_nvrtc),
+        reader.parameters,
     )
 
 
@@ -118,6 +125,7 @@ class _Reader:
         self.left_out: list[str] = []
         self.kernels: list[str] = []
         self.templates: dict[str, str] = {}
+        self.parameters: dict[str, tuple[str, ...]] = {}
         self._marks, self._constant = set(_DEVICE), {"constexpr", "consteval", "constinit"}
         self._defined: set[str] = set()  # names of all macros
         self._macros: dict[str, bool] = {}  # those that stand for whole declarations: whether they are kept
@@ -294,12 +302,10 @@ class _Reader:
     def _keep(self, head: str, item: str, function: bool, kind: bool) -> bool:
         words = set(re.findall(r"\w+", item if kind else head))
         if words & self._marks:
-            if (
-                "__global__" in words
-                and not kind
-                and (name := _NAME.search(_ATTRIBUTE.sub("", head.rpartition("__global__")[2])))
-            ):
+            declared = _ATTRIBUTE.sub("", head.rpartition("__global__")[2])
+            if "__global__" in words and not kind and (name := _NAME.search(declared)):
                 self.kernels.append(name[1])
+                self.parameters.setdefault(name[1], _list_of_parameters(declared[name.end() :]))
                 if parameters := _parameters(head):
                     self.templates.setdefault(name[1], parameters)
             return True
@@ -358,6 +364,20 @@ def _closing(code: str, brace: int) -> int | None:
 def _parameters(head: str) -> str:
     """The parameters of a template; "" of a specialisation, an instance, and of what is no template."""
     return " ".join(head[: len(head) - len(_plain(head))].partition("<")[2][:-1].split())
+
+
+def _list_of_parameters(text: str) -> tuple[str, ...]:
+    """The parameters of a function. text: what follows the parenthesis that opens their list."""
+    found, depth = [""], 0
+    for sign in text:
+        depth += (sign in "(<[{") - (sign in ")>]}")
+        if depth < 0:
+            break
+        if sign == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += sign
+    return tuple(" ".join(part.split()) for part in found if part.strip())
 
 
 def _plain(head: str) -> str:

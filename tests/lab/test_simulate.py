@@ -142,7 +142,7 @@ WAITS = """__global__ void kernel(int* p) {
         (LaunchError, "1,025 threads", {"block": 1025}),
         (MemoryFault, "past the end of argument 0", {"args": [np.zeros(9, np.float32), square()]}),
         (CompileError, "source.cu, line 4: error: identifier", {"source": TRANSPOSE.replace("= in[r", "= inn[r")}),
-        (ConfigError, "Say which kernel of source.cu to run: transpose, other", {"source": TRANSPOSE + "__global__ void other() {}"}),
+        (ConfigError, "Say which kernel of source.cu to run:\n  transpose(", {"source": TRANSPOSE + "__global__ void other() {}"}),
         (ConfigError, "has no kernel", {"source": "int f() { return 1; }"}),
         (ConfigError, "cannot be read", {"source": "nowhere.cu"}),
         (ConfigError, "the path of its file, not 5", {"source": 5}),

@@ -152,7 +152,7 @@ def test_a_template_runs_with_its_arguments(run, program):
     code, out = run(program, "--entry", "fill", *words)
     assert code == 1 and "is a template <typename T, int N>; name its arguments, as in 'fill<…>'" in out
     code, out = run(program, *words)
-    assert code == 1 and "Say which kernel of program.cu to run: scale, fill<…>" in out
+    assert code == 1 and "Say which kernel of program.cu to run:\n  scale(" in out
 
 
 def test_a_mistake_in_the_source_names_its_line_and_what_was_left_out(run, program):
