@@ -1,24 +1,25 @@
-"""Which waits for an mbarrier stand in a loop that does nothing but ask again until the answer is “yes”.
+"""Which waits for an mbarrier stand in a loop that asks again until the answer is “yes”, and cannot give up.
 
-Such a loop ends only when the phase has ended, so to ask often shows nothing that to ask a few times does not.
-A loop that counts its questions, looks at a clock, or writes anything may give up, and is not one of these.
+From the answer “no” every way leads back to the wait, and on no way is anything written but registers. Such a loop ends
+only when the phase has ended, so to ask often shows nothing that to ask a few times does not. It may count how often it
+asks and pause in between; but where the count, or a clock, leads out of the loop, the wait is not one of these.
 """
 
 from __future__ import annotations
 
-from gpu_simulator.machine.special_registers import CLOCKS
-from gpu_simulator.ptx.basic_blocks import WAITS, Block, reads_and_writes
-from gpu_simulator.ptx.ir import Immediate, Instruction, Negated, Register, Special
+from gpu_simulator.ptx.basic_blocks import WAITS, Block, reads_and_writes, registers_in
+from gpu_simulator.ptx.ir import Immediate, Instruction, Negated, Register
 
 # Instructions that may stand in such a loop: they write registers, and nothing else.
 _HARMLESS = {
-    "add", "and", "bra", "cvt", "cvta", "ld", "lop3", "mad", "mov", "mul", "nanosleep", "neg", "not", "or", "selp",
-    "set", "setp", "shl", "shr", "sub", "xor",
+    "add", "and", "bra", "cvt", "cvta", "ld", "lop3", "mad", "max", "min", "mov", "mul", "nanosleep", "neg", "not",
+    "or", "selp", "set", "setp", "shl", "shr", "sub", "xor",
 }  # fmt: skip
+_MOST_STATES = 200  # places that are looked at for one wait; a loop that only waits has a few
 
 
 def spinning_waits(blocks: list[Block]) -> frozenset[int]:
-    """The sites of the waits that are asked again and again, in a loop that changes nothing, until they are over."""
+    """The sites of the waits that are asked again and again until they are over."""
     return frozenset(block.terminator.site for block in blocks if _is_wait(block.terminator) and _spins(blocks, block))
 
 
@@ -27,27 +28,29 @@ def _is_wait(item: Instruction | None) -> bool:
 
 
 def _spins(blocks: list[Block], wait: Block, before: tuple[int, ...] = ()) -> bool:
-    """Whether every way from the answer “no” leads back to the wait, and nothing is carried from one turn to the next.
+    """Whether every way from the answer “no” leads to the wait, or to another that spins for the same phase.
 
-    The compiler may put the first question before the loop; then the ways lead to another wait for the same phase.
-    before: the waits from which ways lead to this one.
+    The compiler may put the first question before the loop.   before: the waits from which ways lead to this one.
     """
     result, asked = wait.terminator.operands[0], wait.terminator.operands[1:]
-    if type(result) is not Register or not all(map(_is_harmless, wait.code)):
+    if type(result) is not Register or not _is_harmless(wait):
         return False
     loop, others = {wait.index: wait}, set()
+    seen: set[tuple[int, frozenset]] = set()
     ways: list[tuple[int, dict[int, int]]] = [(wait.targets[0], {result.index: 0})]
     while ways:
         index, known = ways.pop()
-        if index == wait.index:
+        state = index, frozenset(known.items())
+        if index == wait.index or state in seen:
             continue
-        if index in loop or index >= len(blocks):
+        seen.add(state)
+        if index >= len(blocks) or len(seen) > _MOST_STATES:
             return False
         block = blocks[index]
         if _is_wait(block.terminator) and block.terminator.operands[1:] == asked:
             others.add(index)
             continue
-        if block.end not in ("goto", "branch") or not all(map(_is_harmless, block.code)):
+        if block.end not in ("goto", "branch") or not _is_harmless(block):
             return False
         loop[index], known = block, dict(known)
         for item in block.code:
@@ -56,15 +59,15 @@ def _spins(blocks: list[Block], wait: Block, before: tuple[int, ...] = ()) -> bo
     changed = 0
     for block in loop.values():
         changed |= block.defines
-    before_it, after_it = wait.live_in & changed, wait.live_out & changed & ~(1 << result.index)
-    return not (before_it and after_it) and all(  # what is carried around is live at both
-        other not in before and _spins(blocks, blocks[other], (*before, wait.index)) for other in others
+    carried = wait.live_in & changed and wait.live_out & changed & ~(1 << result.index)
+    same = not any(changed >> register & 1 for operand in asked for register in registers_in(operand))
+    return (same or not carried) and all(
+        other in before or _spins(blocks, blocks[other], (*before, wait.index)) for other in others
     )
 
 
-def _is_harmless(item: Instruction) -> bool:
-    clock = any(type(operand) is Special and operand.name.lstrip("%") in CLOCKS for operand in item.operands)
-    return item.family in _HARMLESS and not clock
+def _is_harmless(block: Block) -> bool:
+    return all(item.family in _HARMLESS for item in block.code)
 
 
 def _next(block: Block, known: dict[int, int]) -> tuple:

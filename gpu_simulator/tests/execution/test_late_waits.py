@@ -47,6 +47,7 @@ SUMS = {
 TRIES = {
     "a count": "int tries = 0; while (!over(full, 0) && ++tries < 1000) {}",
     "a count in memory": "volatile int tries = 0; while (!over(full, 0)) { tries = tries + 1; if (tries > 300) break; }",
+    "a count for each tile": "for (int i = 0; i < n; i++) { int tries = 0; while (!over(full + i, 0) && ++tries < 1000) {} sum += tile[i][t]; }",
     "a clock": "long long start = clock64(); while (!over(full, 0) && clock64() - start < 500) {}",
 }
 
@@ -83,16 +84,21 @@ def test_waits_that_are_repeated_cost_few_instructions(order):
 
 @pytest.mark.parametrize("limit", TRIES)
 def test_a_wait_that_gives_up_is_found(limit):
-    body = f"if (t == 0) fetch(tile[0], g, full); {TRIES[limit]} sum = tile[0][t];"
+    body = f"if (t == 0) for (int i = 0; i < 4; i++) fetch(tile[i], g + 64 * i, full + i); {TRIES[limit]}"
+    body += "" if "tile[i]" in TRIES[limit] else "sum = tile[0][t];"
     report, tiles, sums = run(body, "early")
-    assert np.array_equal(sums, tiles[0])
+    right = tiles.sum(0) if "tile[i]" in TRIES[limit] else tiles[0]
+    assert np.array_equal(sums, right)
     report, tiles, sums = run(body, "late")
-    assert report.hazards or not np.array_equal(sums, tiles[0])
+    assert report.hazards or not np.array_equal(sums, right)
 
 
 def test_copies_of_an_unrolled_loop_are_tried_once():
-    """A wait that counts how often it asks, and never gives up, is asked many times at one place of the source."""
-    count = "if (t == 0) fetch(tile[i], g, full + i); int tries = 0; while (!over(full + i, 0)) tries++; sum += tries;"
+    """A wait that would give up much later is asked many times, but at one place of the source only once."""
+    count = (
+        "if (t == 0) fetch(tile[i], g, full + i); int tries = 0; while (!over(full + i, 0) && tries < 99999) tries++;"
+    )
+    count += "sum += tries;"
     once = run(f"for (int i = 0; i < 1; i++) {{ {count} }}", "late")[0]
     often = run(f"\n#pragma unroll\nfor (int i = 0; i < 4; i++) {{ {count} }}", "late")[0]
     assert once.instructions > 2000 and often.instructions < 1.5 * once.instructions
@@ -100,9 +106,51 @@ def test_copies_of_an_unrolled_loop_are_tried_once():
 
 @pytest.mark.parametrize(
     ("wait", "spins"),
-    [("spin(full, 0);", True), *((text, False) for text in TRIES.values()), ("over(full, 0);", False)],
+    [
+        ("spin(full, 0);", True),
+        ("unsigned tries = 0; while (!over(full, 0)) tries += 3; sum = tries;", True),
+        ("long long start = clock64(); while (!over(full, 0)) if (clock64() - start > 99) __nanosleep(9);", True),
+        *((text, False) for text in TRIES.values()),
+        ("over(full, 0);", False),
+        ("while (!over(full, 0)) o[t]++;", False),
+    ],
 )
 def test_which_waits_only_ask(wait, spins):
     need_compiler()
     found = compiled_kernel(kernel(wait), "k", "sm_90a")
     assert bool(program_of(found.program.ptx, found.entry).spinning_waits) == spins
+
+
+LIBRARY = """#include <cuda/barrier>
+using barrier = cuda::barrier<cuda::thread_scope_block>;
+__global__ void k(const int* g, int* o, int n) {
+  __shared__ alignas(128) int tile[64];
+  #pragma nv_diag_suppress static_var_with_dynamic_init
+  __shared__ barrier full;
+  int sum = 0;
+  if (threadIdx.x == 0) { init(&full, blockDim.x); cuda::device::experimental::fence_proxy_async_shared_cta(); }
+  __syncthreads();
+  for (int i = 0; i < n; i++) {
+    barrier::arrival_token token;
+    if (threadIdx.x == 0) {
+      cuda::device::experimental::cp_async_bulk_global_to_shared(tile, g + 64 * i, sizeof(tile), full);
+      token = cuda::device::barrier_arrive_tx(full, 1, sizeof(tile));
+    } else token = full.arrive();
+    full.wait(std::move(token));
+    sum += tile[threadIdx.x];
+    __syncthreads();
+  }
+  o[threadIdx.x] = sum;
+}"""
+
+
+def test_the_wait_of_the_library_costs_few_instructions():
+    """It looks at a clock to choose its pauses, and does not give up."""
+    need_compiler()
+    instructions = {}
+    for timing in ("early", "late"):
+        g, o = np.arange(256, dtype=np.int32), np.zeros(64, np.int32)
+        report = simulate(LIBRARY, "k", 1, 64, [g, o, 4], arch="sm_90a", hazards=True, timing=timing)
+        assert np.array_equal(o, g.reshape(4, 64).sum(0)) and not report.hazards
+        instructions[timing] = report.instructions
+    assert instructions["late"] <= 4 * instructions["early"]
