@@ -36,6 +36,7 @@ def results(source: str, kernel: str = "k", count: int = 8, **options) -> list[i
         ("__global__ void k(int* x) { __int128 a = 1ll << 62; a = a * (x[1] + 5); x[0] = int(a >> 62); }", [6, 1, 2, 3]),
         ("__global__ void k(int* x) { unsigned __int128 a = -1; x[0] = a / 3 == (a - 1) / 3 + 1; x[1] = a % 1000; }", [1, 455, 2, 3]),
         ("__global__ void k(int* x) { cudaGridDependencySynchronize(); x[0] = 5; cudaTriggerProgrammaticLaunchCompletion(); }", [5, 1, 2, 3]),
+        ("#include <cuda_device_runtime_api.h>\n__global__ void k(int* x) { cudaTriggerProgrammaticLaunchCompletion(); x[0] = 6; }", [6, 1, 2, 3]),
         ("template <class T> requires (sizeof(T) == 4) __global__ void k(T* x) { x[0] = 8; }", [8, 1, 2, 3]),
         ("template <class T> concept Word = sizeof(T) == 4;\ntemplate <Word T> __global__ void k(T* x) { x[0] = 8; }", [8, 1, 2, 3]),
         ("consteval int eight() { return 8; } __global__ void k(int* x) { x[0] = eight(); }", [8, 1, 2, 3]),
@@ -95,6 +96,11 @@ def test_a_concept_is_refused_where_the_standard_has_none():
     source = "template <typename T> concept Any = true;\ntemplate <Any T> __global__ void k(T* x) { x[0] = 1; }"
     with pytest.raises(ConfigError, match=r"the concept Any, which c\+\+17 does not know; choose c\+\+20"):
         results(source, "k<int>", std="c++17")
+
+
+def test_a_concept_in_text_that_is_not_a_file_does_not_crash_the_compiler():
+    source = "template <class T> concept Any = true; template <Any T> __device__ T f(T a) { return a; }\n"
+    assert compile(source + 'extern "C" __global__ void gemm(int* x) { x[0] = f(1); }', arch="sm_80").entry == "gemm"
 
 
 def test_words_in_comments_and_strings_choose_no_standard():
