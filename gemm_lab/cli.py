@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gemm_lab import __version__
 from gemm_lab.lab import export
-from gpu_simulator.cli.command_line import add_options
+from gpu_simulator.cli.command_line import add_options, kernels_of
 from gpu_simulator.cli.command_line import run as emulate_file
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.errors import LabError
@@ -19,13 +19,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return the exit code. An error of the lab gives one sentence on stderr and exit code 1."""
 
     def command() -> int:
-        options = _parser().parse_args(arguments)
+        options = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
         return options.command(options)
 
     return exit_code("gemm-lab", command)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: list[str]) -> argparse.ArgumentParser:
+    """The commands. words: of the command line, whose file's kernels are shown with the help of `emulate`."""
     parser = argparse.ArgumentParser(prog="gemm-lab", description="Kernels, measurements and notebooks of gemm_lab.")
     parser.add_argument("--version", action="version", version=f"gemm-lab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -53,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
 
     emulate = add("emulate", emulate_kernel, "run any .cu or .ptx file on the emulator and show what each line cost")
     add_options(emulate)
+    emulate.formatter_class = argparse.RawDescriptionHelpFormatter
+    emulate.epilog = kernels_of(words) if {"-h", "--help"} & set(words) else None
     emulate.set_defaults(counts=True)
 
     baselines = (

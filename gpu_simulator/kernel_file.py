@@ -19,12 +19,16 @@ _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 
 
 class KernelFile(NamedTuple):
-    """program: for `launch`.   entry: its name in the PTX.   text: of the file.   file: as lines name it."""
+    """program: for `launch`.   entry: its name in the PTX.   text: of the file.   file: as lines name it.
+
+    parameters: as the source declares them, such as ("const float* a", "int n"); () for PTX.
+    """
 
     program: Any
     entry: str
     text: str
     file: str
+    parameters: tuple[str, ...] = ()
 
 
 def kernel_file(
@@ -35,12 +39,14 @@ def kernel_file(
     defines: Mapping[str, str] | None = None,
     cache: Path | None = None,
     text: str | None = None,
+    std: str | None = None,
 ) -> KernelFile:
     """Read a .ptx file, or a .cu file and compile its device code for `arch`.
 
     entry: the name of a kernel in the source, for a template with its arguments (`reduce<int, 256>`), or its name in
     the PTX; None: the only kernel.   include: folders with headers, besides the file's own.   defines: macros.
     cache: folder for compiled kernels, or None.   text: what the file holds, if it is not to be read.
+    std: the C++ standard, such as "c++20"; by default the one that the file needs.
     Raises `ConfigError` for a file that cannot be read and for a name that fits no kernel or several, `CompileError`.
     """
     text = _read(path) if text is None else text
@@ -62,16 +68,22 @@ def kernel_file(
             cache=cache,
             instances=instances,
             include=code.folders,
+            std=std,
         )
     except compiler.CompileError as error:
-        if code.left_out:
-            error.message += (
-                f"\nLeft out, because NVRTC does not have them: {', '.join(code.left_out)}. If the kernel needs one, "
-                "name its folder as an include folder."
-            )
-        raise
-    found = _ENTRY.findall(compiled.ptx)
-    return KernelFile(compiled, _entry(found, entry, path.name), text, f"{path.stem}.cu")
+        raise compiler.CompileError(error.name, error.diagnostics, code.left_out) from None
+    symbol = _entry(_ENTRY.findall(compiled.ptx), entry, path.name)
+    parameters = code.parameters.get(source_name(symbol).rpartition("::")[2], ())
+    return KernelFile(compiled, symbol, text, f"{path.stem}.cu", tuple(parameters))
+
+
+def signatures(path: Path, include: Sequence[Path] = ()) -> list[str]:
+    """The kernels of a .cu file as it declares them, `scale<typename T>(T* x, int n)`; those of a .ptx file by name."""
+    text = _read(path)
+    if path.suffix == ".ptx":
+        return [source_name(symbol) for symbol in _ENTRY.findall(text)]
+    code = device_code(path, text, include, lambda _: False)
+    return [code.signature(name) for name in code.kernels]
 
 
 def _read(path: Path) -> str:
@@ -106,8 +118,8 @@ def _check_templates(code: DeviceCode, entry: str | None, file: str) -> None:
         parameters = code.templates[name]
         raise ConfigError(f"{name} in {file} is a template <{parameters}>; name its arguments, as in '{name}<…>'.")
     if entry is None and len(code.kernels) > 1:
-        shown = [f"{name}<…>" if name in code.templates else name for name in code.kernels]
-        raise ConfigError(f"Say which kernel of {file} to run: {', '.join(shown)}.")
+        shown = "".join(f"\n  {code.signature(name)}" for name in code.kernels)
+        raise ConfigError(f"Say which kernel of {file} to run:{shown}")
 
 
 def _entry(found: list[str], entry: str | None, file: str) -> str:

@@ -64,14 +64,16 @@ def launch(
     shared_memory_base: int = 0,
     reversed_arrays: bool = False,
     heap_bytes: int = HEAP_BYTES,
+    on_start: Callable[[Launch], None] | None = None,
 ) -> Report:
     """Run a kernel and return its `Report`.
 
     compiled_or_ptx: PTX text, or an object with `.ptx` (and optionally `.entry`, `.dynamic_smem`, `.files`).
     entry: name of the kernel; needed if the PTX has several.   grid, block, cluster: an int, or up to three.
     args: in the order of the parameters. A NumPy array becomes a global buffer and is updated in place; a number is
-    converted to the parameter's PTX type; `bytes` fill a struct parameter; a `hardware.tensor_map.TensorMap` becomes
-    the descriptor of its array, which is a buffer like any other.
+    converted to the parameter's PTX type; a `hardware.tensor_map.TensorMap` becomes the descriptor of its array, which
+    is a buffer like any other. A struct is given as `bytes`, or as a tuple of its members, in which an array stands for
+    a pointer; an array of pointers is a list of arrays.
     dynamic_smem_bytes: size of the `extern __shared__` arrays; by default that of the compiled object.
     hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
     reads, and for missing waits and fences (`Report.hazards`).
@@ -95,9 +97,11 @@ def launch(
     reversed_arrays: place the arrays of `args` in memory from the last one to the first, at odd multiples of 16 bytes.
     heap_bytes: size of the heap of malloc in device code; by default 8 MiB, as CUDA has it.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
+    on_start: called with the `Launch` before it runs, whose `progress` says what it is doing.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
-    `BudgetExceeded`, `AssertionFailed` and the other errors of `faults`.
+    `BudgetExceeded`, `AssertionFailed` and the other errors of `faults`. The `KeyboardInterrupt` of Ctrl-C says where
+    the threads were.
     """
     ptx = compiled_or_ptx if isinstance(compiled_or_ptx, str) else compiled_or_ptx.ptx
     files = getattr(compiled_or_ptx, "files", None)
@@ -125,6 +129,8 @@ def launch(
             reversed_arrays=bool(reversed_arrays),
             heap_bytes=int(heap_bytes),
         )
+        if on_start is not None:
+            on_start(run)
         return run.execute()
     except MemoryError:
         raise BudgetExceeded(
@@ -240,8 +246,9 @@ class Launch:
         self.initial = self.memory.data.copy()
         self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies requested, by rank in a cluster
         self.most_on_the_way = 0  # as in `Report`
-        self.waited_at: set[int] = set()  # sites of mbarrier waits that have been reached, in late timing
+        self.waited_at: set = set()  # source positions of the mbarrier waits reached so far, in late timing
         self.started = 0  # number of places whose blocks were started or cancelled
+        self.running: ResidentBlocks | None = None  # the group of blocks that is executed now
         self.effort = effort or Effort()
         self.effort.begin(self.fewer)  # smaller groups of resident blocks need more steps in total
 
@@ -286,14 +293,16 @@ class Launch:
         with np.errstate(all="ignore"):
             try:
                 for places in self._parts():
-                    resident = ResidentBlocks(self, places)
+                    self.running = resident = ResidentBlocks(self, places)
                     if resident.run(QUANTUM):
                         resident.close()
                     else:
                         resident.rest()
                         waiting.append(resident)
                 while waiting:
-                    waiting = [resident for resident in waiting if not resident.finished(QUANTUM)]
+                    waiting = [resident for resident in waiting if not self._finished(resident)]
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(self.progress()) from None
             except EmulatorError as error:
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
                     cause = str(widest_first(self.hazards.found)[0])
@@ -307,6 +316,33 @@ class Launch:
         if self.hazards is not None:
             self.hazards.close()
         return Report(self)
+
+    def _finished(self, resident: ResidentBlocks) -> bool:
+        self.running = resident
+        return resident.finished(QUANTUM)
+
+    def progress(self) -> str:
+        """What the launch is doing, in words: how much it has executed, and the line at which most threads are."""
+        done = f"{self.effort.instructions:,} warp instructions, {self.started:,} of {self.blocks:,} blocks begun"
+        resident = self.running
+        try:
+            index, threads, living = resident.crowd() if resident is not None else (None, 0, 0)
+        except AttributeError:  # the group has just ended, and its arrays are gone
+            index, threads, living = None, 0, 0
+        if not living:
+            return done
+        where = f"at {self._place(index)}" if index is not None else "waiting at a barrier"
+        return f"{threads:,} of {living:,} threads {where}; {done}"
+
+    def _place(self, index: int) -> str:
+        """The first source line of a basic block in words; without one, its PTX line."""
+        block = self.program.blocks[index]
+        items = block.code if block.terminator is None else [*block.code, block.terminator]
+        found = next((item.location.frames for item in items if item.location), None)
+        if not found:
+            return f"PTX line {block.line}"
+        (file, line), (caller, call) = found[0], found[-1]
+        return f"{file}:{line}" + (f", called from {caller}:{call}" if found[1:] else "")
 
     def _parts(self) -> Iterator[np.ndarray]:
         """Yield the places (see `Clusters`) of each group of blocks that runs together.

@@ -24,6 +24,7 @@ def simulate(
     arch: str = "sm_80",
     include: Sequence[str | Path] = (),
     defines: Mapping[str, Any] | None = None,
+    std: str | None = None,
     **options: Any,
 ) -> Report:
     """Compile CUDA source and run one kernel of it without a GPU; arrays in `args` are changed in place.
@@ -31,12 +32,12 @@ def simulate(
     source: the text, or a Path of a .cu or .ptx file. It may have host code, whose functions are left out.
     kernel: its name, of a template with arguments (`"scale<float, 4>"`); needed if there are several.
     grid, block, args: as for `launch`.   arch: what is compiled for, such as "sm_90a".
-    include: folders with headers.   defines: macros.   options: further keyword arguments of `launch`, such as
-    `hazards=True`.
+    include: folders with headers.   defines: macros.   std: the C++ standard, such as "c++20"; by default C++17, or
+    C++20 for a source that needs it.   options: further keyword arguments of `launch`, such as `hazards=True`.
 
     Raises `ConfigError` for a name that fits no kernel, `compiler.CompileError`, and what `launch` raises.
     """
-    found = compiled_kernel(source, kernel, arch, include, defines)
+    found = compiled_kernel(source, kernel, arch, include, defines, std)
     return launch(found.program, found.entry, grid, block, args, **options)
 
 
@@ -46,6 +47,7 @@ def compiled_kernel(
     arch: str = "sm_80",
     include: Sequence[str | Path] = (),
     defines: Mapping[str, Any] | None = None,
+    std: str | None = None,
 ) -> KernelFile:
     """The kernel that `simulate` launches, with the text it is from. Parameters and errors are those of `simulate`."""
     macros = {name: str(value) for name, value in (defines or {}).items()}
@@ -54,4 +56,4 @@ def compiled_kernel(
         path, text = source, None
     else:
         path, text = Path("source.ptx" if _PTX.search(source) else "source.cu"), source
-    return kernel_file(path, kernel, arch, folders, macros, text=text)
+    return kernel_file(path, kernel, arch, folders, macros, text=text, std=std)

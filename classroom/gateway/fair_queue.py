@@ -20,6 +20,7 @@ from gpu_simulator.errors import LabError
 MOST_WAITING = 6  # jobs of one person that may wait or run at the same time
 MOST_BYTES_OF_ONE = 1 << 30
 FORGOTTEN_S = 15.0  # a waiting job is dropped if its client has not asked about it for so long
+STOPPED_S = 2.0  # a job that still runs so long after its client has left is ended
 KEPT_S = 60.0  # an answer is deleted if it has not been fetched for so long
 
 
@@ -141,7 +142,10 @@ class FairQueue:
         job.ended.set()
 
     def leave(self, job: Job) -> bool:
-        """Record that the client needs no answer; returns whether the job was removed. A running job is not removed."""
+        """Record that the client needs no answer; returns whether the job was removed.
+
+        A running job is not: it may end soon, and to end it costs the start of another worker; see `abandoned`.
+        """
         job.left = True
         if job.state == "running":
             return False
@@ -156,6 +160,10 @@ class FairQueue:
             for job in self.jobs.values()
             if job.state in limits and (job.left or now - job.asked > limits[job.state])
         ]
+
+    def abandoned(self, now: float) -> list[Job]:
+        """The jobs that have been running for nobody for too long."""
+        return [job for job in self._in("running") if job.left and now - job.asked > STOPPED_S]
 
     # ---- Information ----
 

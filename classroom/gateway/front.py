@@ -136,7 +136,7 @@ class Gateway:
         return found
 
     def leave(self, job: Job) -> None:
-        """Remove a job whose client has its answer or needs none; a running job is removed after it ends."""
+        """Remove a job whose client has its answer or needs none; a running job is ended if it does not end soon."""
         if self.queue.leave(job):
             self._remove(job)
         self.look()
@@ -144,8 +144,11 @@ class Gateway:
     # ---- Serving ----
 
     def look(self) -> None:
-        """Remove jobs that nobody needs any more, and assign free workers to the next jobs."""
+        """Remove and end jobs that nobody needs any more, and assign free workers to the next jobs."""
         now = time.monotonic()
+        for job in self.queue.abandoned(now):
+            if job.worker in self.engine.workers():  # it is not being ended already
+                self.engine.end(job.worker, "was stopped")
         for job in self.queue.forgotten(now):
             self.queue.jobs.pop(job.ticket, None)
             self._remove(job)

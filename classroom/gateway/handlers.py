@@ -4,7 +4,7 @@
     GET    /v1/status                the number of waiting and running jobs
     POST   /v1/jobs/TICKET?op=…      make a request; TICKET is a random number that the client chooses
     GET    /v1/jobs/TICKET           its answer, or after some seconds its state
-    DELETE /v1/jobs/TICKET           cancel it, or delete its answer
+    DELETE /v1/jobs/TICKET           stop it, even if it runs, or delete its answer
 
 All of them need a token. A request is refused after its headers and before its body is read.
 """
@@ -185,7 +185,7 @@ class Jobs(Handler):
             return 1.0
 
     async def delete(self, ticket: str) -> None:
-        """Cancel the job or delete its answer, which the client does not need any more."""
+        """Stop the job or delete its answer, which the client does not need any more."""
         try:
             self.gateway.leave(self.gateway.job_of(self.person, ticket))
         except Refused as refusal:

@@ -19,11 +19,11 @@ from gemm_lab.lab.simulated_reasons import reasons
 from gpu_simulator import widest_first
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
-from gpu_simulator.hardware.tensor_map import TensorMap
 from gpu_simulator.kernel_file import KernelFile
 from gpu_simulator.launching import Extent
 from gpu_simulator.layouts.studied_launch import StudiedLaunch, studied_launch
 from gpu_simulator.layouts.trials import ArrayStudy
+from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.report import Report
 from gpu_simulator.simulating import compiled_kernel
@@ -110,6 +110,7 @@ def simulate(
     rows: Mapping[str, int] | None = None,
     include: Sequence[str | Path] = (),
     defines: Mapping[str, Any] | None = None,
+    std: str | None = None,
     max_seconds: float | None = SECONDS,
 ) -> Simulation:
     """Run any CUDA kernel of yours without a GPU, and show what each line costs and which layouts would cost less.
@@ -120,12 +121,13 @@ def simulate(
     arch: what is compiled for, such as "sm_90a".   hazards: look for races and missing waits.   timing: "early", or
     "late" for asynchronous copies that land as late as they may.   rows: shared array -> elements of its row, for
     arrays that are not declared with two extents.   include: folders with headers.   defines: macros.
+    std: the C++ standard, such as "c++20"; by default C++17, or C++20 for a source that needs it.
     max_seconds: of processor time; None for no limit.
 
     What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
     """
     try:
-        compiling = _compiling(arch, include, defines)
+        compiling = _compiling(arch, include, defines, std)
         launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
         launching |= {"grid": grid, "block": block, "cluster": cluster}
         return _simulated(source, kernel, args, compiling, launching, rows)
@@ -139,14 +141,16 @@ def _launching(dynamic_smem_bytes: int, hazards: bool, timing: str, max_seconds:
 
 
 @checked
-def _compiling(arch: str, include: Any, defines: Any) -> dict[str, Any]:
+def _compiling(arch: str, include: Any, defines: Any, std: Any) -> dict[str, Any]:
     if isinstance(include, (str, Path)):
         include = [include]
     if not isinstance(include, (list, tuple)):
         raise ConfigError(f"include is a list of folders, not {shown(include)}.")
     if not isinstance(defines, (Mapping, type(None))):
         raise ConfigError(f"defines is a dict of macros and their values, not {shown(defines)}.")
-    return {"arch": arch, "include": include, "defines": defines}
+    if not isinstance(std, (str, type(None))):
+        raise ConfigError(f"std is a C++ standard such as 'c++20', not {shown(std)}.")
+    return {"arch": arch, "include": include, "defines": defines, "std": std}
 
 
 def _simulated(
@@ -168,7 +172,7 @@ def _simulated(
     if isinstance(source, str) and "\n" not in source and source.strip().endswith(FILES):
         source = Path(source.strip())
     found = compiled_kernel(source, kernel, **compiling)
-    given = [array for _, array in _numbered(args)]
+    given = [*arrays_in(args).values()]
     before = [array.copy() for array in given]
     with still_at_work(source_name(found.entry)):
         made = studied_launch(found, args=args, defines=compiling["defines"], rows=rows, **launching)
@@ -221,7 +225,7 @@ def _card(
 def _array_rows(args: Sequence[Any], before: Sequence[np.ndarray]) -> list[tuple[str, str, str, str]]:
     """A row for each array: its number among the arguments, type and shape, how much was changed, its first values."""
     rows = []
-    for (number, value), old in zip(_numbered(args), before, strict=True):
+    for (number, value), old in zip(arrays_in(args).items(), before, strict=True):
         same = _bits(old) == _bits(value)
         changed = int(same.size - np.count_nonzero(same))
         flat = value.reshape(-1)[:SHOWN_VALUES].tolist()
@@ -229,14 +233,8 @@ def _array_rows(args: Sequence[Any], before: Sequence[np.ndarray]) -> list[tuple
         what = "did not change it" if not changed else f"changed {changed:,} of {value.size:,}"
         shape = " × ".join(f"{extent:,}" for extent in value.shape)
         more = " …" * (value.size > SHOWN_VALUES)
-        rows.append((str(number), f"{value.dtype} {shape}", what, values + more))
+        rows.append((number, f"{value.dtype} {shape}", what, values + more))
     return rows
-
-
-def _numbered(args: Sequence[Any]) -> list[tuple[int, np.ndarray]]:
-    """(number, array) of each argument that is an array, or a tensor map of one."""
-    arrays = ((number, value.array if isinstance(value, TensorMap) else value) for number, value in enumerate(args))
-    return [(number, array) for number, array in arrays if isinstance(array, np.ndarray)]
 
 
 def _bits(array: np.ndarray) -> np.ndarray:

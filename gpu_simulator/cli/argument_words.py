@@ -28,7 +28,8 @@ DTYPES = {
 }
 FILLS = ("zeros", "ones", "arange", "random")
 FORMS = (
-    "5, 1.5, i32=5, f32:1024, f32:1024:random, f32:64x64:arange, data.npy, null, bytes=00ff, or for a tensor map "
+    "5, 1.5, i32=5, f32:1024, f32:1024:random, f32:64x64:arange, data.npy, null, bytes=00ff, for a struct "
+    "'{f32:64, 5}', for an array of pointers '[f32:64, f32:64]', or for a tensor map "
     "f16:64x128:random,box=64x8,swizzle=128"
 )
 _COLON = re.compile(r"(?P<type>\w+):(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)(?::(?P<fill>.+))?")
@@ -44,9 +45,13 @@ def argument(text: str, seed: int = 0) -> Any:
     ones, arange, random or a number; by default zeros), such as `f32:1024`, `f32:64x64:random` or `f32[1024]=random`.
     A tensor map: an array, and the box that a copy moves, its innermost extent first, such as
     `f16:64x128:random,box=64x8` or `data.npy,box=64x8,swizzle=128`. `null` is a null pointer, `bytes=00ff` is a struct.
+    Between braces: the members of a struct, `{f32:64:random, f32:64, i64=5}`. In brackets: an array of pointers.
     Random floats are N(0, 1), random integers 0 to 99; `seed`
     determines them. Raises `ConfigError` for any other text.
     """
+    if text[:1] + text[-1:] in ("{}", "[]"):
+        members = [_member(part, 1000 * (seed + 1) + number) for number, part in enumerate(_parts(text[1:-1]))]
+        return tuple(members) if text[0] == "{" else members
     if found := _MAP.fullmatch(text):
         return _tensor_map(text, found, seed)
     if text.endswith(".npy"):
@@ -68,6 +73,26 @@ def argument(text: str, seed: int = 0) -> Any:
     if number is None:
         raise ConfigError(f"“{text}” is not an argument; write {FORMS}. Types: {', '.join(DTYPES)}.")
     return _typed(text, scalar["type"], number) if scalar else number
+
+
+def _parts(text: str) -> list[str]:
+    """The words between commas that stand in no brackets; a comma before box= or swizzle= divides nothing."""
+    parts, depth = [""], 0
+    for sign in re.split(r"([{}\[\]]|,(?!box=|swizzle=))", text):
+        depth += (sign in ("{", "[")) - (sign in ("}", "]"))
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _member(text: str, seed: int) -> Any:
+    """An argument in a struct, where a number keeps the type that is written before it."""
+    value, scalar = argument(text, seed), _SCALAR.fullmatch(text)
+    if scalar and isinstance(value, (int, float)):
+        return np.dtype(DTYPES[scalar["type"]]).type(value)
+    return value
 
 
 def _loaded(path: str) -> np.ndarray:
@@ -137,12 +162,6 @@ def _tensor_map(text: str, found: re.Match, seed: int) -> TensorMap:
         return TensorMap.of(array, box, int(found["swizzle"] or 0), element)
     except TensorMapError as error:
         raise ConfigError(f"“{text}”: {error}") from None
-
-
-def array_of(value: Any) -> np.ndarray | None:
-    """The array of an argument: itself, or that of a tensor map; None for anything else."""
-    value = value.array if isinstance(value, TensorMap) else value
-    return value if isinstance(value, np.ndarray) else None
 
 
 def to_bf16(values: np.ndarray) -> np.ndarray:

@@ -10,16 +10,17 @@ import numpy as np
 
 from gpu_simulator.errors import ConfigError
 
-_PART = re.compile(r"(\d+)(?:\[([-\d:, ]*)\])?")
+NUMBER = r"\d+(?:\.\d+)*"  # of an argument; 0.2 is the third member of the struct that is argument 0
+_PART = re.compile(rf"({NUMBER})(?:\[([-\d:, ]*)\])?")
 MOST = 1000  # printed values
 
 
-def part_of(word: str, arrays: Mapping[int, np.ndarray]) -> str:
+def part_of(word: str, arrays: Mapping[str, np.ndarray]) -> str:
     """The values that `word` names, such as `2[0:8]`, as text. Raises `ConfigError`."""
     found = _PART.fullmatch(word)
     if not found:
         raise ConfigError(f"--print {word} names no values; write an argument and a slice: --print 2[0:8].")
-    array = array_named(word, "--print", int(found[1]), arrays)
+    array = array_named(word, "--print", found[1], arrays)
     try:
         place = tuple(_index(part) for part in found[2].split(",")) if found[2] else ()
         part = array[place]
@@ -33,15 +34,15 @@ def part_of(word: str, arrays: Mapping[int, np.ndarray]) -> str:
     return f"{word} = " + np.array2string(np.asarray(part), threshold=MOST, separator=", ", max_line_width=120)
 
 
-def difference(word: str, arrays: Mapping[int, np.ndarray], tolerance: float) -> str:
+def difference(word: str, arrays: Mapping[str, np.ndarray], tolerance: float) -> str:
     """A sentence about where an array differs from the reference that `word` names, `2=file.npy`; "" if nowhere.
 
     tolerance: of |a - b| / max(1, |b|). NaN is equal to NaN. Raises `ConfigError`.
     """
     number, given, file = word.partition("=")
-    if not given or not number.isdecimal() or not file:
+    if not given or not re.fullmatch(NUMBER, number) or not file:
         raise ConfigError(f"--compare {word} is not a comparison; write --compare 2=reference.npy.")
-    array = array_named(word, "--compare", int(number), arrays)
+    array = array_named(word, "--compare", number, arrays)
     try:
         wanted = np.load(Path(file), allow_pickle=False)
     except (OSError, ValueError) as error:
@@ -67,10 +68,10 @@ def difference(word: str, arrays: Mapping[int, np.ndarray], tolerance: float) ->
     )
 
 
-def array_named(word: str, option: str, number: int, arrays: Mapping[int, np.ndarray]) -> np.ndarray:
+def array_named(word: str, option: str, number: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     """The array among the arguments that an option names. Raises `ConfigError` if there is none. word: its value."""
     if number not in arrays:
-        names = ", ".join(map(str, arrays)) or "none"
+        names = ", ".join(arrays) or "none"
         raise ConfigError(f"{option} {word}: argument {number} is not an array; these are: {names} (from 0).")
     return arrays[number]
 

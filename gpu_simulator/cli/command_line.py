@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gpu_simulator.cli.argument_words import FORMS, argument, array_of
-from gpu_simulator.cli.array_parts import array_named, difference, part_of
+from gpu_simulator.cli.argument_words import FORMS, argument
+from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
+from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, short_margin
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError
-from gpu_simulator.kernel_file import KernelFile, kernel_file
+from gpu_simulator.kernel_file import KernelFile, kernel_file, signatures
 from gpu_simulator.launching import launch
+from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.ptx.demangle import source_name
 
 DESCRIPTION = "Run a kernel of a .cu or .ptx file without a GPU: its results, what each line cost, its races."
@@ -37,7 +40,21 @@ def main(words: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_options(parser)
-    return exit_code("gpu_simulator", lambda: run(parser.parse_args(words)))
+    words = sys.argv[1:] if words is None else words
+
+    def command() -> int:
+        if {"-h", "--help"} & set(words):
+            parser.epilog = f"{kernels_of(words)}{EXAMPLE}"
+        return run(parser.parse_args(words))
+
+    return exit_code("gpu_simulator", command)
+
+
+def kernels_of(words: Sequence[str]) -> str:
+    """The kernels of the file that a command line names, with their parameters; "" without a file."""
+    path = next((Path(word) for word in words if word.endswith((".cu", ".ptx")) and Path(word).is_file()), None)
+    found = signatures(path) if path else []
+    return "".join([f"kernels of {path}:\n", *(f"  {one}\n" for one in found), "\n"]) if found else ""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--arch", default="sm_80", help="what a .cu file is compiled for; default: sm_80")
     add("-I", "--include", type=Path, action="append", default=[], metavar="FOLDER", help="with headers of a .cu file")
     add("-D", "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro of a .cu file")
+    add("--std", default=None, metavar="C++", help="the C++ standard, such as c++20; default: c++17, or what is needed")
     add("--hazards", action="store_true", help="look for races and missing waits")
     add(
         "--timing",
@@ -111,9 +129,10 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     """Run the file, print the report, and return the exit code. include: folders with headers. Raises `LabError`."""
     values = _arguments(options)
     defines = dict(_define(word) for word in options.define)
-    kernel = kernel_file(options.file, options.entry, options.arch, [*options.include, *include], defines, cache)
+    folders = [*options.include, *include]
+    kernel = kernel_file(options.file, options.entry, options.arch, folders, defines, cache, std=options.std)
     _check_count(kernel, values)
-    arrays = {number: array for number, value in enumerate(values) if (array := array_of(value)) is not None}
+    arrays = arrays_in(values)
     before = {number: array.copy() for number, array in arrays.items()}
     report = _launch(options, kernel, values, options.timing or "early")
     hazards = [(hazard, "") for hazard in report.hazards]
@@ -149,19 +168,21 @@ def _arguments(options) -> list:
 
 
 def _launch(options, kernel, values: list, timing: str):
-    return launch(
-        kernel.program,
-        kernel.entry,
-        tuple(options.grid),
-        tuple(options.block),
-        values,
-        options.smem,
-        tuple(options.cluster),
-        hazards=options.hazards,
-        timing=timing,
-        max_instructions=options.max_instructions,
-        max_seconds=options.max_seconds,
-    )
+    with Progress() as progress:
+        return launch(
+            kernel.program,
+            kernel.entry,
+            tuple(options.grid),
+            tuple(options.block),
+            values,
+            options.smem,
+            tuple(options.cluster),
+            hazards=options.hazards,
+            timing=timing,
+            max_instructions=options.max_instructions,
+            max_seconds=options.max_seconds,
+            on_start=progress.begin,
+        )
 
 
 def _define(word: str) -> tuple[str, str]:
@@ -176,28 +197,32 @@ def _check_count(kernel: KernelFile, values: list[Any]) -> None:
     ptx = kernel.program if isinstance(kernel.program, str) else kernel.program.ptx
     expected = program_of(ptx, kernel.entry).parameters
     if len(values) != len(expected):
-        takes = ", ".join(_parameter(parameter) for parameter in expected) or "no arguments"
+        declared = kernel.parameters if len(kernel.parameters) == len(expected) else [""] * len(expected)
+        takes = ", ".join(map(_parameter, declared, expected)) or "no arguments"
         raise ConfigError(
             f"{source_name(kernel.entry)} takes {len(expected)} arguments ({takes}), and {len(values)} were given; "
             f"write one --arg for each, in order: {FORMS}."
         )
 
 
-def _parameter(parameter) -> str:
+def _parameter(declared: str, parameter) -> str:
+    """A parameter as the source declares it; without a source, in words."""
     if parameter.type == "b8":
-        return f"a struct of {parameter.size} bytes"
+        return f"{declared}, a struct of {parameter.size} bytes".removeprefix(", ")
+    if declared:
+        return declared
     return "u64 or a pointer" if parameter.type in ("u64", "b64") else parameter.type
 
 
-def _save(place: str, before: Mapping[int, np.ndarray], arrays: Mapping[int, np.ndarray]) -> None:
+def _save(place: str, before: Mapping[str, np.ndarray], arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays to .npy files. place: the value of --save."""
     number, given, path = place.partition("=")
-    if given and number.isdecimal():
-        files = {Path(path): array_named(place, "--save", int(number), arrays)}
+    if given and re.fullmatch(NUMBER, number):
+        files = {Path(path): array_named(place, "--save", number, arrays)}
     elif place.endswith(".npy"):
         new = [number for number in arrays if changed(before[number], arrays[number])]
         if len(new) != 1:
-            which = f"changed arguments {', '.join(map(str, new))}" if new else "changed no array"
+            which = f"changed arguments {', '.join(new)}" if new else "changed no array"
             raise ConfigError(f"--save {place}: the kernel {which}; say which to save, as in --save 0={place}.")
         files = {Path(place): arrays[new[0]]}
     else:

@@ -45,7 +45,7 @@ def _rows(costs: dict[int, Totals], text: str) -> list[str]:
     return rows
 
 
-def changes(before: Mapping[int, np.ndarray], after: Mapping[int, np.ndarray]) -> list[str]:
+def changes(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> list[str]:
     """A line for each array, by the number of its argument: its first values if the kernel changed it."""
     lines = []
     for number, new in after.items():

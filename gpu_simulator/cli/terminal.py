@@ -21,8 +21,8 @@ def exit_code(program: str, command: Callable[[], int]) -> int:
     except LabError as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print(f"{program}: stopped.", file=sys.stderr)
+    except KeyboardInterrupt as stop:  # a launch says where its threads were
+        print(f"{program}: stopped{f': {stop}' if str(stop) else ''}.", file=sys.stderr)
         return 130
     except BrokenPipeError:
         return 0

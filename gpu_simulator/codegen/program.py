@@ -9,6 +9,7 @@ import numpy as np
 
 import gpu_simulator.codegen.ops  # noqa: F401  registers the opcodes
 from gpu_simulator.codegen.emitter import base_namespace, compile_block
+from gpu_simulator.codegen.spinning_waits import spinning_waits
 from gpu_simulator.faults import LaunchError, MalformedPtx
 from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, OTHER_SHARED_WINDOW, SHARED_WINDOW, align_up
 from gpu_simulator.ptx.basic_blocks import blocks_of, twins_of
@@ -68,6 +69,7 @@ class Program:
     `local_size`: bytes of local memory per thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
     `data`: (offset, initial bytes) of those that are initialised. No memory is allocated here for declared variables;
     a launch compares their sizes with its limit before it does so.   `twins`: see `basic_blocks.twins_of`.
+    `spinning_waits`: sites of the waits that are asked again and again until they are over.
     """
 
     def __init__(self, module: Module, entry: str, shared_base: int = 0):
@@ -91,6 +93,7 @@ class Program:
             for instruction in code:
                 instruction.site = len(self.sites)
                 self.sites.append(instruction)
+        self.spinning_waits = spinning_waits(self.blocks)
         self._lay_out(flat)
         self._functions: dict = {}
         self.allocates = any(item.family == "call" and item.operands[1].name == "malloc" for item in self.sites)

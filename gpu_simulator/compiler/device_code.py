@@ -8,7 +8,7 @@ host, can be left out. Each is replaced by empty lines, so that every line keeps
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,7 +47,8 @@ _STD = (
 )
 _HOST = re.compile(
     rf"(?<!cuda::)\bstd\b(?!\s*::\s*(?:{_STD})\b)"
-    r"|\b(?:cuda(?:Stream|Event|Graph)\w*|FILE|pthread_\w+)\b|\b(?:torch|at|c10|thrust)\s*::"
+    r"|\b(?:cuda(?:Stream|Event|Graph)\w*|FILE|pthread_\w+|timespec|clock_gettime|itimerval|rusage|getrusage|sem_t)\b"
+    r"|\b(?:sigaction|sockaddr\w*|LARGE_INTEGER|QueryPerformance\w+)\b|\b(?:torch|at|c10|thrust)\s*::"
 )
 # Types of constants that a kernel can use if their value is computed from other constants.
 _WHOLE = {"int", "unsigned", "long", "short", "char", "bool", "size_t", "uint"} | {
@@ -59,12 +60,23 @@ _ATTRIBUTE = re.compile(
     r"\b__(?:launch_bounds|cluster_dims|maxnreg|block_size|attribute)__\s*\((?:[^()]|\([^()]*\))*\)"
 )
 _NAME = re.compile(r"(\w+)\s*\(")
+_LIKE_A_MACRO = re.compile(r"[A-Z][A-Z0-9_]*\s*\(")
+
+
+# (T){…} is a GNU form that NVRTC does not have; T{…} is the same. Where it stands, it can be no head of a function.
+_COMPOUND_LITERAL = re.compile(
+    r"(?:(?<!operator)(?<!operator.)(?<!operator..)[=(,?:+\-*/&|]|\breturn)\s*"
+    r"(?P<open>\((?:\s*struct\b)?)\s*[A-Za-z_][\w:]*(?:<[^<>(){};]*>)?\s*(?P<close>\))(?=\s*\{)"
+)
+# Functions of the runtime library that a kernel can call; nvcc reads this header before every source.
+_OF_THE_RUNTIME = re.compile(r"\bcuda(?:GridDependencySynchronize|TriggerProgrammaticLaunchCompletion)\b")
+_RUNTIME = "cuda_device_runtime_api.h"
 
 
 class DeviceCode(NamedTuple):
     """text: for `compile`.   left_out: headers of the host.   kernels: names of the __global__ functions, in order;
     templates: of those that are templates, the parameters, such as "class T, int size", by name.   folders: those from
-    which NVRTC includes headers itself.
+    which NVRTC includes headers itself.   parameters: of each kernel, as they are written, by its name.
     """
 
     text: str
@@ -72,6 +84,12 @@ class DeviceCode(NamedTuple):
     kernels: tuple[str, ...]
     templates: dict[str, str]
     folders: tuple[Path, ...] = ()
+    parameters: Mapping[str, tuple[str, ...]] = {}
+
+    def signature(self, name: str) -> str:
+        """A kernel as its declaration says: `scale<typename T>(T* x, int n)`."""
+        template = f"<{self.templates[name]}>" if name in self.templates else ""
+        return f"{name}{template}({', '.join(self.parameters[name])})"
 
 
 def device_code(
@@ -85,13 +103,20 @@ def device_code(
     reader = _Reader(folders, has)
     body = reader.read(path, text)
     library = f"#include <{LIBRARY}>\n" if _USES_STD.search(body) else ""
+    library += f"#include <{_RUNTIME}>\n" if _OF_THE_RUNTIME.search(body) and has(_RUNTIME) else ""
     return DeviceCode(
         f'#line 1 "types.h"\n#include <{VALUES}>\n{library}#line 1 "{path.name}"\n{body}',
         tuple(dict.fromkeys(reader.left_out)),
         tuple(dict.fromkeys(reader.kernels)),
         reader.templates,
         tuple(reader.left_to_nvrtc),
+        reader.parameters,
     )
+
+
+def masked(text: str) -> str:
+    """A source with blanks in place of comments, strings and directives; every character keeps its place."""
+    return _NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 class _Reader:
@@ -100,7 +125,8 @@ class _Reader:
         self.left_out: list[str] = []
         self.kernels: list[str] = []
         self.templates: dict[str, str] = {}
-        self._marks, self._constant = set(_DEVICE), {"constexpr"}
+        self.parameters: dict[str, tuple[str, ...]] = {}
+        self._marks, self._constant = set(_DEVICE), {"constexpr", "consteval", "constinit"}
         self._defined: set[str] = set()  # names of all macros
         self._macros: dict[str, bool] = {}  # those that stand for whole declarations: whether they are kept
         self._host_functions: set[str] = set()
@@ -112,13 +138,15 @@ class _Reader:
         """Its device code, with the headers in it."""
         for found in _MACRO.finditer(text):
             self._define(found[1], found[2], found[3])
-        masked = _NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+        code = masked(text)
         included = {}  # by position, so that the names of what a header declares are known first
         for found in _INCLUDE.finditer(text):
             if not _in_comment(text, found.start()):
                 included[found.start()] = (found.end(), self._include(found, path, text.count("\n", 0, found.start())))
         pieces = list(included.items())
-        for begin, end, keep in self._items(masked):
+        for found in _COMPOUND_LITERAL.finditer(code):
+            pieces += [(found.start(name), (found.end(name), " " * len(found[name]))) for name in ("open", "close")]
+        for begin, end, keep in self._items(code):
             if not keep:
                 pieces.append((begin, (end, "\n" * text.count("\n", begin, end))))
         parts, at = [], 0
@@ -243,15 +271,21 @@ class _Reader:
         return iter(items)
 
     def _declaring_call(self, code: str, begin: int) -> tuple[int, bool] | None:
-        """(end, keep) of a call of a macro that stands for whole declarations, so that no semicolon need follow."""
+        """(end, keep) of a call of a macro that stands for whole declarations, so that no semicolon need follow.
+
+        A macro of a header that was left out is unknown, and left out too.
+        """
         word = re.compile(r"\w+").match(code, begin)
-        if word is None or word[0] not in self._macros:
+        unknown = bool(self.left_out and word and _LIKE_A_MACRO.match(code, begin) and word[0] not in self._defined)
+        if word is None or not (unknown or word[0] in self._macros):
             return None
         depth = 0
         for found in re.compile(r"[()]").finditer(code, word.end()):
             depth += 1 if found[0] == "(" else -1
+            if depth == 0 and not (unknown and re.compile(r"\s*\{").match(code, found.end())):
+                return found.end(), not unknown and self._macros[word[0]]
             if depth == 0:
-                return found.end(), self._macros[word[0]]
+                break
         return None
 
     def _unless_of_the_host(self, code: str, items: list[tuple[int, int, bool]], place: int) -> tuple[int, int, bool]:
@@ -268,12 +302,14 @@ class _Reader:
     def _keep(self, head: str, item: str, function: bool, kind: bool) -> bool:
         words = set(re.findall(r"\w+", item if kind else head))
         if words & self._marks:
-            if "__global__" in words and not kind and (name := _NAME.search(_ATTRIBUTE.sub("", _plain(head)))):
+            declared = _ATTRIBUTE.sub("", head.rpartition("__global__")[2])
+            if "__global__" in words and not kind and (name := _NAME.search(declared)):
                 self.kernels.append(name[1])
+                self.parameters.setdefault(name[1], _list_of_parameters(declared[name.end() :]))
                 if parameters := _parameters(head):
                     self.templates.setdefault(name[1], parameters)
             return True
-        if words & self._constant:
+        if words & self._constant or re.match(r"concept\b", _plain(head).lstrip()):
             return not _HOST.search(head)
         if (using := re.match(r"using\s+[\w:]+::(\w+)$", head)) and using[1] in self._host_functions:
             return False
@@ -328,6 +364,20 @@ def _closing(code: str, brace: int) -> int | None:
 def _parameters(head: str) -> str:
     """The parameters of a template; "" of a specialisation, an instance, and of what is no template."""
     return " ".join(head[: len(head) - len(_plain(head))].partition("<")[2][:-1].split())
+
+
+def _list_of_parameters(text: str) -> tuple[str, ...]:
+    """The parameters of a function. text: what follows the parenthesis that opens their list."""
+    found, depth = [""], 0
+    for sign in text:
+        depth += (sign in "(<[{") - (sign in ")>]}")
+        if depth < 0:
+            break
+        if sign == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += sign
+    return tuple(" ".join(part.split()) for part in found if part.strip())
 
 
 def _plain(head: str) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gpu_simulator.compiler.gnu_forms import about_gnu_form
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 
@@ -44,16 +45,32 @@ class Diagnostic:
 
 
 class CompileError(LabError):
-    """The source does not compile. `diagnostics` lists why, those in the learner's own files first."""
+    """The source does not compile. `diagnostics` lists why, those in the learner's own files first.
 
-    def __init__(self, name: str, diagnostics: list[Diagnostic]):
-        self.name = name
-        self.diagnostics = diagnostics
-        super().__init__("\n".join([f"{name} does not compile."] + [str(d) for d in diagnostics]))
+    left_out: headers that were not found. They are named first if a name is unknown, because that is then the cause.
+    """
+
+    def __init__(self, name: str, diagnostics: list[Diagnostic], left_out: Sequence[str] = ()):
+        self.name, self.diagnostics, self.left_out = name, diagnostics, left_out
+        super().__init__("\n".join([f"{name} does not compile.", *map(str, self._parts())]))
+
+    def _parts(self) -> list[Diagnostic | str]:
+        """The diagnostics, and the sentence about headers that were left out if there are any."""
+        if not self.left_out:
+            return [*self.diagnostics]
+        told = (
+            f"Left out: {', '.join(self.left_out)}. NVRTC does not have {'them' if self.left_out[1:] else 'it'}; if "
+            "the kernel needs one, name its folder as an include folder."
+        )
+        caused = any(_UNKNOWN.search(d.message) for d in self.diagnostics)
+        return [told, *self.diagnostics] if caused else [*self.diagnostics, told]
 
     def _repr_html_(self) -> str:
         rows = []
-        for d in self.diagnostics:
+        for d in self._parts():
+            if isinstance(d, str):
+                rows.append(f'<div style="margin:4px 0">{html.escape(d)}</div>')
+                continue
             colour = "#dc3b30" if d.severity == "error" else "#a06c00"  # legible on light and dark pages
             code = f"{html.escape(d.text)}"
             if d.caret is not None:
@@ -73,6 +90,9 @@ class CompileError(LabError):
 _NVRTC = re.compile(
     r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): (?P<catastrophic>catastrophic )?(?P<severity>error|warning)"
     r"(?: #[\w-]+)?: (?P<message>[^\n]*)$"
+)
+_UNKNOWN = re.compile(
+    r"is undefined|^this declaration has no|^name followed by|has no member|^incomplete type|not a \w*type"
 )
 _END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?: (?P<message>.*)$")
 _MISSING = re.compile(r'cannot open source file "[\w/.]+"$')
@@ -111,7 +131,9 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
                 quoted = lines[position - 1]
                 caret = shown.index("^") - (len(quoted) - len(quoted.lstrip()))
                 break
-        note = Diagnostic(file, number, match["severity"], explained(message, text, caret), *cropped(text, caret))
+        told = about_gnu_form(message, text, caret, files)
+        told = f"{message}: {told}" if told else explained(message, text, caret)
+        note = Diagnostic(file, number, match["severity"], told, *cropped(text, caret))
         if note.message == message or not any(
             note.message == other.message and note.where == other.where for other in found
         ):

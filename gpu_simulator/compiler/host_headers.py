@@ -41,6 +41,9 @@ _TYPES = """typedef unsigned char uchar; typedef unsigned short ushort; typedef 
 typedef unsigned long ulong; typedef long ssize_t;
 typedef unsigned long long uintptr_t; typedef long long intptr_t;
 struct timeval { long tv_sec, tv_usec; };
+#if __cplusplus >= 201703L
+#define register  /* nvcc warns of it, and takes it */
+#endif
 struct gpu_simulator_file; typedef gpu_simulator_file FILE;
 int gettimeofday(timeval*, void*); void exit(int);
 """

@@ -23,9 +23,10 @@ from gpu_simulator.compiler.diagnostics import (
     unreadable,
 )
 from gpu_simulator.compiler.nvrtc_library import config_header, file_name, version
+from gpu_simulator.compiler.standards import standard_for
 
 _EXPORTED = ("SMEM_BYTES",)
-_FORMAT = 3
+_FORMAT = 4
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def compile(
     include: Sequence[Path] = (),
     cache: Path | None = None,
     instances: Sequence[str] = (),
+    std: str | None = None,
 ) -> Compiled:
     """Compile CUDA source for one architecture.
 
@@ -87,17 +89,19 @@ def compile(
     cache: folder for compiled kernels, or None.
     entry: the kernel's name in the PTX; None: the only one there is, and `Compiled.entry` is "" if there are several.
     instances: kernels that are templates, with their arguments, such as "reduce<int, 256>".
-    Raises `CompileError` with one diagnostic for each message, `LabError` for an unknown architecture.
+    std: the C++ standard, such as "c++20"; by default what `standard_for` chooses.
+    Raises `CompileError` with one diagnostic for each message, `LabError` for an unknown architecture or standard.
     """
     config = dict(config or {})
     _require_text(source, name, cell)
+    standard = standard_for(source, std)
     files = _own_files(name, source, config, cell, include)
-    key = _cache_key(source, config, arch, name, entry, files, instances)
+    key = _cache_key(source, config, arch, name, entry, files, [standard, *instances])
     cached = compiled_cache.read(cache, key, Compiled) if cache is not None else None
     if cached is not None:
         return cached
     folders = [str(folder) for folder in include]
-    compiled = _compile(source, config, arch, name, entry, files, key, folders, list(instances))
+    compiled = _compile(source, config, arch, name, entry, files, key, folders, list(instances), f"-std={standard}")
     if cache is not None:
         compiled_cache.write(cache, key, compiled)
     return compiled
@@ -134,13 +138,14 @@ def _compile(
     key: str,
     include: list[str],
     instances: Sequence[str],
+    standard: str,
 ) -> Compiled:
     own = ("cell", file_name(name))
     exports = [n for n in _EXPORTED if re.search(rf"^\s*constexpr\s+int\s+{n}\s*=", source, re.M)]
     text = source + "".join(f'\nextern "C" __constant__ int exported_{n} = {n};' for n in exports) + "\n"
-    log, ptx, cubin = _nvrtc(text, config, arch, name, include, ["-Xptxas=-v"], instances)
+    log, ptx, cubin = _nvrtc(text, config, arch, name, include, [standard, "-Xptxas=-v"], instances)
     if cubin is None and "ptxas" in log:
-        _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, include, [], instances)
+        _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, include, [standard], instances)
         told = parse_ptxas(log, ptx or "", files, arch)
         raise CompileError(name, told or [Diagnostic("ptxas", 0, "error", log.strip())])
     diagnostics = parse_nvrtc(log, files, own)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -53,7 +54,7 @@ def run_nvrtc(
     nvrtc = _library()
     options = [
         f"-arch={arch}",
-        "-std=c++17",
+        *(["--device-int128"] if sys.platform == "linux" else []),  # nvcc has __int128 there without being asked
         "-lineinfo",
         *(f"-I{path}" for path in (*include, *toolkit_includes())),
         "-default-device",
@@ -138,7 +139,6 @@ def toolkit_includes() -> tuple[str, ...]:
     `MissingDependency` if cuda_fp16.h is not found.
     """
     import site
-    import sys
 
     packages = f"cu{version()[0]}", "cuda_runtime", "cuda_nvcc", "cuda_cccl"
     folders = [

@@ -5,7 +5,7 @@ instruction may take any time. A wait returns false only when no other lane can 
 and nothing has changed, that is a deadlock, and its message says what every barrier still needs. In late timing the
 first `HASTY` waits of a lane for a phase return false at once, as they may on a GPU; for the first lanes that reach a
 waiting instruction of the program, the first `PATIENT` waits do. This finds code that does not repeat its wait, or that
-gives up.
+gives up. Where a loop only asks again until the wait is over, nobody gives up, and `HASTY` times are enough.
 
 The state is kept here; the eight bytes in shared memory, which are opaque to a kernel, hold a mark that detects a store
 to them. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
@@ -224,11 +224,13 @@ class Mbarriers:
     def refuse(self, site: int, lanes: np.ndarray, key, phase: int) -> np.ndarray:
         """Whether each lane's wait returns false at once: if it has waited for this phase fewer than `HASTY` times.
 
-        For the first lanes that wait at an instruction it is `PATIENT` times.
+        For the first lanes that wait at an instruction it is `PATIENT` times, unless they ask until the wait is over.
         """
         found = []
-        if site not in self.resident.launch.waited_at:
-            self.resident.launch.waited_at.add(site)
+        waited_at, program = self.resident.launch.waited_at, self.resident.program
+        place = program.sites[site].location or site  # that of the copies of an unrolled loop is the same
+        if place not in waited_at and site not in program.spinning_waits:
+            waited_at.add(place)
             self.patient.update((lane, key, phase) for lane in lanes.tolist())
         for lane in lanes.tolist():
             asked, times = self.refused.get((lane, key), (phase, 0))

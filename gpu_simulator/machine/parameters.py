@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.hardware.tensor_map import TensorMap
-from gpu_simulator.machine.address_space import GLOBAL_BASE
-from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, encode
+from gpu_simulator.machine.argument_structs import MapPiece, PointedTo, buffer_of, encoded, pointed_to, struct
+from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.types import CODES, NUMPY
 
 
-class MapPiece(NamedTuple):
-    """A tensor map among the arguments. array: the number of the buffer of its array.
-
-    pointed_to: if the parameter is a pointer to the map, (number, bytes) of the buffer that holds the map.
-    """
-
-    tensor_map: TensorMap
-    array: int
-    pointed_to: tuple[int, np.ndarray] | None
-
-
 def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
-    """(pieces, buffers): a piece is the bytes of a parameter, the number of its buffer, or a `MapPiece`.
+    """(pieces, buffers): a piece is the bytes of a parameter, the number of its buffer, or one of `argument_structs`.
 
     buffers: (name, array) of each. Raises `LaunchError` for arguments that do not fit the parameters.
     """
     expected = program.parameters
     if len(args) != len(expected):
         raise LaunchError(f"{source_name(program.entry)} takes {len(expected)} arguments, not {len(args)}.")
-    pieces, buffers = [], []
+    pieces: list[Any] = []
+    buffers: list[tuple[str, np.ndarray]] = []
     for number, (argument, parameter) in enumerate(zip(args, expected, strict=True)):
         name = f"argument {number}"
         if isinstance(argument, np.ndarray):
@@ -42,11 +32,11 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
                     f"{name} of {program.entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
                     "pass a number instead of an array."
                 )
-            if argument.dtype.hasobject:
-                raise LaunchError(f"{name} holds Python objects; pass an array of numbers.")
-            if not argument.flags.c_contiguous:
-                raise LaunchError(f"{name} must be a contiguous array; pass np.ascontiguousarray(…).")
-            pieces.append(_buffer(argument, name, buffers))
+            pieces.append(buffer_of(argument, name, buffers))
+        elif isinstance(argument, tuple) and parameter.type == "b8":
+            pieces.append(_struct(argument, parameter, program.entry, name, buffers))
+        elif isinstance(argument, list) and parameter.type in ("u64", "b64"):
+            pieces.append(pointed_to(argument, name, buffers))
         elif isinstance(argument, TensorMap):
             pieces.append(_tensor(argument, parameter, program.entry, name, buffers))
         elif isinstance(argument, (bytes, bytearray)):
@@ -63,8 +53,8 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
             pieces.append(_number(argument, parameter, name))
         else:
             raise LaunchError(
-                f"{name} is a {type(argument).__name__}; pass a NumPy array, a TensorMap, a number, or bytes for a "
-                "struct."
+                f"{name} is a {type(argument).__name__}; pass a NumPy array, a TensorMap, a number, a tuple or bytes "
+                "for a struct, or a list of arrays for an array of pointers."
             )
     return pieces, buffers
 
@@ -73,29 +63,23 @@ def with_addresses(program, pieces, places: list[int]) -> bytes:
     """The bytes of all parameters. places: the offset of each buffer from GLOBAL_BASE."""
     block = bytearray(program.parameter_size)
     for piece, parameter, offset in zip(pieces, program.parameters, program.parameter_offsets, strict=True):
-        if isinstance(piece, MapPiece):
-            encoded = encode(piece.tensor_map, GLOBAL_BASE + places[piece.array])
-            if piece.pointed_to is None:
-                piece = encoded
-            else:
-                piece.pointed_to[1][:] = np.frombuffer(encoded, np.uint8)
-                piece = piece.pointed_to[0]
-        if isinstance(piece, int):
-            piece = (GLOBAL_BASE + places[piece]).to_bytes(8, "little")
-        block[offset : offset + parameter.size] = piece
+        block[offset : offset + parameter.size] = encoded(piece, places)
     return bytes(block)
 
 
-def _buffer(array: np.ndarray, name: str, buffers: list) -> int:
-    """The number of an array's buffer; a new buffer unless another argument is the same memory."""
-    same = next((n for n, (_, other) in enumerate(buffers) if _overlap(array, other, name)), None)
-    if same is None:
-        buffers.append((name, array))
-        return len(buffers) - 1
-    return same
+def _struct(members: tuple, parameter, entry: str, name: str, buffers: list):
+    """The piece of a struct. Raises `LaunchError` if its members do not fill the parameter."""
+    packed, _, words = struct(members, name, buffers)
+    if packed.size != parameter.size:
+        raise LaunchError(
+            f"{name} of {source_name(entry)} is a struct of {parameter.size} bytes, and these members make "
+            f"{packed.size}: {', '.join(words) or 'none'}. A plain number has 4 bytes; np.int64(5) and np.float64(5) "
+            "have 8, in a terminal i64=5 and f64=5."
+        )
+    return packed
 
 
-def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list) -> MapPiece:
+def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list) -> MapPiece | PointedTo:
     """The piece of a tensor map. Raises `LaunchError` if it does not fit the parameter."""
     pointer = parameter.type in ("u64", "b64")
     if not pointer and (parameter.size != BYTES or parameter.align < 64):
@@ -109,21 +93,11 @@ def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list
         raise LaunchError(
             f"{name} describes a tensor of {argument.span_bytes:,} bytes, but its array has {argument.array.nbytes:,}."
         )
-    array = _buffer(argument.array, name, buffers)
+    found = MapPiece(argument, buffer_of(argument.array, name, buffers))
     if not pointer:
-        return MapPiece(argument, array, None)
+        return found
     buffers.append((f"the tensor map of {name}", np.zeros(BYTES, np.uint8)))
-    return MapPiece(argument, array, (len(buffers) - 1, buffers[-1][1]))
-
-
-def _overlap(one: np.ndarray, other: np.ndarray, name: str) -> bool:
-    """Whether two arguments are the same memory. Raises `LaunchError` if they overlap only in part."""
-    begin, start = (a.__array_interface__["data"][0] for a in (one, other))
-    if begin == start and one.nbytes == other.nbytes:
-        return one.nbytes > 0
-    if begin < start + other.nbytes and start < begin + one.nbytes:
-        raise LaunchError(f"{name} overlaps another argument in part; pass the whole array, or copies.")
-    return False
+    return PointedTo(found, len(buffers) - 1, buffers[-1][1])
 
 
 def _number(value, parameter, name: str) -> bytes:

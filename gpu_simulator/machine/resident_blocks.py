@@ -287,6 +287,15 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         lanes = 32 * self.warps_per_block
         return bool((self.pc[block * lanes : (block + 1) * lanes] == DONE).all())
 
+    def crowd(self) -> tuple[int | None, int, int]:
+        """(basic block, lanes, living lanes): where most lanes are that can go on; None if all of them wait."""
+        pc = self.pc if self.at is None else np.full(self.lanes, self.at)
+        living = pc[self.alive & (pc != DONE)]
+        places, counts = np.unique(living[living < PARKED], return_counts=True)
+        if not len(places):
+            return None, len(living), len(living)
+        return int(places[counts.argmax()]), int(counts.max()), len(living)
+
     def name_lane(self, lane: int) -> str:
         thread, (a, b, _) = int(self.thread_of_lane[lane]), self.launch.block
         return (

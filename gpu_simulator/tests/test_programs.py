@@ -59,7 +59,7 @@ def launched(path: Path, timing: str):
     options, kernel = prepared(path)
     before, after = ([argument(word, seed) for seed, word in enumerate(options.arguments)] for _ in range(2))
     shape = (tuple(options.grid), tuple(options.block), after, options.smem, tuple(options.cluster))
-    most = options.max_instructions or 50_000  # a loop runs 20,000 before a late copy lands
+    most = options.max_instructions or 50_000
     report = gpu_simulator.launch(
         kernel.program, kernel.entry, *shape, hazards=True, timing=timing, max_instructions=most
     )

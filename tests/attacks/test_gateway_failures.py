@@ -202,6 +202,26 @@ def test_an_interrupted_cell_leaves_the_queue(server):
     [one.join(BOUND_S) for one in holders]
 
 
+def test_a_stopped_cell_ends_the_job_that_runs(server):
+    """Its worker is replaced and gets the next job; nobody waits until the kernel's own limit."""
+    watcher, session = server.session(3), server.session(2)
+    before, poll = workers(watcher), session._poll
+
+    def stopped(*wait):
+        state = poll(*wait)
+        if state.get("state") == "running":
+            raise KeyboardInterrupt
+        return state
+
+    session._poll = stopped
+    with pytest.raises(KeyboardInterrupt):
+        job(session, compiled(source=ENDLESS), max_seconds=1000.0)
+    wait_for(lambda: not status(watcher)["jobs"].get("running"))
+    wait_for(lambda: len(workers(watcher)) == 2)
+    assert len(set(workers(watcher)) & set(before)) == 1
+    job(server.session(2), compiled())
+
+
 @pytest.mark.long
 def test_with_a_certificate_nothing_is_readable_on_the_way(tmp_path, monkeypatch):
     if shutil.which("openssl") is None:

@@ -104,6 +104,13 @@ def test_a_file_with_host_code_and_dynamic_memory(tmp_path):
         assert "256 B a block" in repr(shown)
 
 
+def test_arrays_in_structs_are_shown_by_their_place():
+    source = "struct View { const float* from; float* to; }; __global__ void k(View v) { v.to[0] = 2 * v.from[1]; }"
+    to = np.zeros(2, np.float32)
+    shown = lab.simulate(source, args=[(np.ones(2, np.float32), to)])
+    assert to[0] == 2 and len(shown.arrays) == 2 and "0.1" in repr(shown) and "0.1" in shown._repr_html_()
+
+
 def test_rows_can_be_given_for_an_array_without_them():
     source = TRANSPOSE.replace("tile[32][32]", "tile[1024]").replace("tile[r][x]", "tile[32 * r + x]")
     source = source.replace("tile[x][r]", "tile[32 * x + r]")
@@ -142,7 +149,7 @@ WAITS = """__global__ void kernel(int* p) {
         (LaunchError, "1,025 threads", {"block": 1025}),
         (MemoryFault, "past the end of argument 0", {"args": [np.zeros(9, np.float32), square()]}),
         (CompileError, "source.cu, line 4: error: identifier", {"source": TRANSPOSE.replace("= in[r", "= inn[r")}),
-        (ConfigError, "Say which kernel of source.cu to run: transpose, other", {"source": TRANSPOSE + "__global__ void other() {}"}),
+        (ConfigError, "Say which kernel of source.cu to run:\n  transpose(", {"source": TRANSPOSE + "__global__ void other() {}"}),
         (ConfigError, "has no kernel", {"source": "int f() { return 1; }"}),
         (ConfigError, "cannot be read", {"source": "nowhere.cu"}),
         (ConfigError, "the path of its file, not 5", {"source": 5}),
@@ -150,6 +157,8 @@ WAITS = """__global__ void kernel(int* p) {
         (ConfigError, "hazards must be True or False", {"hazards": "no"}),
         (ConfigError, "include is a list of folders", {"include": 5}),
         (ConfigError, "defines is a dict", {"defines": "A=1"}),
+        (ConfigError, "std is a C++ standard such as 'c++20', not 20", {"std": 20}),
+        (ConfigError, "There is no C++ standard 'c++98'", {"std": "c++98"}),
         (ConfigError, "The kernel is named by a text", {"kernel": 3}),
         (ConfigError, "the shared arrays are tile", {"rows": {"tiel": 32}}),
         (ConfigError, "a positive whole number of elements, not 0", {"rows": {"tile": 0}}),

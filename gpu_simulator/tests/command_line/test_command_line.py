@@ -152,7 +152,7 @@ def test_a_template_runs_with_its_arguments(run, program):
     code, out = run(program, "--entry", "fill", *words)
     assert code == 1 and "is a template <typename T, int N>; name its arguments, as in 'fill<…>'" in out
     code, out = run(program, *words)
-    assert code == 1 and "Say which kernel of program.cu to run: scale, fill<…>" in out
+    assert code == 1 and "Say which kernel of program.cu to run:\n  scale(" in out
 
 
 def test_a_mistake_in_the_source_names_its_line_and_what_was_left_out(run, program):
@@ -273,3 +273,24 @@ def test_hazards_are_looked_for_in_both_timings(run, tmp_path, timing, found):
     code, printed = run("ring.cu", *words, *timing)
     assert (code == 1) == found == ("hazard (race" in printed)
     assert ("(race in late timing)" in printed) == (timing == ())
+
+
+STRUCTS = """struct View { const float* from; float* to; long long n; };
+__global__ void twice(View v) { if (threadIdx.x < v.n) v.to[threadIdx.x] = 2 * v.from[threadIdx.x]; }
+__global__ void batched(const float* const* a, float* o) { o[blockIdx.x] = a[blockIdx.x][1]; }
+"""
+
+
+def test_structs_and_arrays_of_pointers_are_written_in_brackets(run, tmp_path):
+    need_compiler()
+    (tmp_path / "structs.cu").write_text(STRUCTS)
+    np.save("want.npy", 2 * np.arange(8, dtype=np.float32))
+    words = ("structs.cu", "--kernel", "twice", "--arg", "{f32:8:arange, f32:8, i64=8}")
+    code, out = run(*words, "--print", "0.1[2:4]", "--compare", "0.1=want.npy", "--save", "all")
+    assert code == 0 and "0.1[2:4] = [4., 6.]" in out and "equal to the reference" in out
+    assert "argument 0.0, float32:8: unchanged" in out and np.load("all/array0.1.npy").tolist() == list(range(0, 16, 2))
+    code, out = run("structs.cu", "--kernel", "twice", "--arg", "{f32:8:arange, f32:8}")
+    assert code == 1 and "is a struct of 24 bytes, and these members make 16" in out and "i64=5" in out
+    words = ("structs.cu", "--kernel", "batched", "--grid", "2", "--block", "1")
+    code, out = run(*words, "--arg", "[f32:2:arange, f32:2:5]", "--arg", "f32:2", "--print", "1")
+    assert code == 0 and "1 = [1., 5.]" in out

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from classroom.gateway import fair_queue
-from classroom.gateway.fair_queue import FORGOTTEN_S, KEPT_S, FairQueue, Job, Refused
+from classroom.gateway.fair_queue import FORGOTTEN_S, KEPT_S, STOPPED_S, FairQueue, Job, Refused
 
 GPU = ("gpu", "sm_90a")
 
@@ -123,7 +123,9 @@ def test_who_leaves_frees_the_place_but_not_a_worker_that_works(queue):
     assert queue.leave(waiting) and "a" not in queue.jobs
     assert serve(queue, "w") == ["b"]
     assert not queue.leave(running) and queue.holder(GPU, 0.0)
+    assert queue.abandoned(STOPPED_S) == [] and queue.abandoned(STOPPED_S + 1) == [running]
     finish(queue, "b")
+    assert queue.abandoned(STOPPED_S + 1) == []
     assert queue.forgotten(0.0) == [running]
 
 

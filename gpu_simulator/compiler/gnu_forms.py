@@ -1,0 +1,57 @@
+"""What nvcc takes with the host compiler gcc and NVRTC does not: the forms of GNU C, told by where a message points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_LITERAL = re.compile(r"\(([^()]*)\)\s*$")
+_STATEMENTS = (
+    "a statement expression, ({ … }), is a GNU extension that NVRTC does not have; write an inline function, or a "
+    "lambda that is called at once: [&] { …; return value; }()"
+)
+
+
+def about_gnu_form(message: str, text: str, caret: int | None, files: Mapping[str, str]) -> str:
+    """A sentence that names the GNU form which a message of the compiler is about, and what to write; "" if none.
+
+    text: the source line.   caret: the column in it to which the message points.   files: texts, to look up macros.
+    """
+    if "register" in message and "storage class" in message:
+        return "register is a GNU extension since C++17, and has no effect; leave the word out"
+    if caret is None:
+        return ""
+    before, here = text[:caret], text[caret:]
+    if re.match(r"(?:__)?typeof(?:__)?\b", here):
+        return "typeof is a GNU extension that NVRTC does not have; write decltype(…)"
+    if not message.startswith("expected"):
+        return ""
+    if here.startswith("{") and (found := _LITERAL.search(before)):
+        kind = found[1].removeprefix("struct ").strip()
+        return (
+            f"a compound literal, ({found[1]}){{…}}, is a GNU extension that NVRTC does not have; write {kind}{{…}}, "
+            "without the parentheses"
+        )
+    if (here.startswith("{") and before.rstrip().endswith("(")) or _stands_for_statements(here, files):
+        return _STATEMENTS
+    if re.match(r"\.\s*\w+\s*=", here):
+        return (
+            "a designated initialiser, .name = value, is a GNU extension before C++20; choose c++20 as the standard, "
+            "or write the values in order, without names"
+        )
+    if here.startswith(":") and before.rstrip().endswith("?"):
+        return "a ?: b is a GNU extension that NVRTC does not have; write a ? a : b"
+    if here.startswith("...") and re.search(r"\bcase\b", before):
+        return (
+            "a range of cases, case a ... b, is a GNU extension that NVRTC does not have; write one case for each value"
+        )
+    return ""
+
+
+def _stands_for_statements(here: str, files: Mapping[str, str]) -> bool:
+    """Whether a text begins with a macro that is defined as a statement expression."""
+    word = re.match(r"[A-Za-z_]\w*", here)
+    if word is None:
+        return False
+    defined = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+{word[0]}\b((?:\\\r?\n|[^\n])*)", re.M)
+    return any("({" in re.sub(r"\s", "", body) for text in files.values() for body in defined.findall(text))
