@@ -10,15 +10,12 @@ from __future__ import annotations
 import contextlib
 import difflib
 import hashlib
-import json
 import math
 import numbers
 import re
 import sys
-import tempfile
 from functools import lru_cache
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +23,8 @@ import numpy as np
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, folded, mark
 from gemm_lab.catalog import tomllib
-from gemm_lab.config import data_dir, state_dir
+from gemm_lab.config import data_dir
+from gemm_lab.notebook.kept import Kept
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 
@@ -60,7 +58,7 @@ class Prediction:
         self.hint, self.why, self.known = hint, why, answer
         self.exact, self.factor = False if factor and exact is None else exact, factor or FACTOR
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
-        stored = _load()
+        stored = _kept.load()
         self.value, self.first = self._valid(stored.get(self.key)), self._valid(stored.get(self._first_key))
         self.comparison: Comparison | None = None
 
@@ -323,30 +321,11 @@ def questions() -> dict[str, dict[str, Any]]:
     return found
 
 
-_unsaved: dict[str, Any] = {}  # answers of this session that could not be saved to the file
-
-
-def _file():
-    return state_dir() / "predictions.json"
-
-
-def _load() -> dict[str, Any]:
-    try:
-        stored = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError, LabError):
-        stored = {}
-    return {**(stored if isinstance(stored, dict) else {}), **_unsaved}
+_kept = Kept("predictions.json")
 
 
 def _store(key: str, value: Any) -> None:
-    stored = {**_load(), key: value}
-    try:
-        with tempfile.TemporaryDirectory(dir=_file().parent) as folder:  # is removed even if the disk is full
-            partial = Path(folder) / "predictions.json"
-            partial.write_text(json.dumps(stored), encoding="utf-8")
-            partial.replace(_file())
-        _unsaved.clear()
-    except (OSError, LabError) as error:
-        if not _unsaved:
-            print(f"Your answers cannot be saved and are lost when this session ends: {error}", file=sys.stderr)
-        _unsaved[key] = value
+    warned = bool(_kept.problem)
+    _kept.store(key, value)
+    if _kept.problem and not warned:
+        print(f"Your answers cannot be saved and are lost when this session ends: {_kept.problem}", file=sys.stderr)
