@@ -25,6 +25,7 @@ from gemm_lab.cards.card import card, folded, mark
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.kept import Kept
+from gemm_lab.notebook.widgets.asleep import live, show_beside
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 
@@ -155,13 +156,12 @@ class Prediction:
                 note.value = theme.tag("span", "bad", escape(str(error)))
 
         box.observe(changed, names="value")
-        title = widgets.HTML(f"<b>Predict.</b> {escape(self.question)}")
         words = f"{escape(self.unit)} {theme.tag('span', 'muted', f'({self.rule})')}"
         rule = theme.tag("span", "whole", words)
         row = [box, note] if self.choices else [box, widgets.HTML(rule), note]
         line = widgets.HBox(row, layout=widgets.Layout(flex_flow="row wrap"))  # a long note goes below the box
         hint = [widgets.HTML(folded("hint", escape(self.hint)))] if self.hint else []
-        return widgets.VBox([title, line, *hint])
+        return widgets.VBox([line, *hint])
 
     def _note(self) -> str:
         if self.value is None:
@@ -186,19 +186,25 @@ class Prediction:
         return f"Predict. {self.question} ({stored})"
 
     def _repr_html_(self) -> str:
-        box = theme.tag("kbd", "blank", escape(" / ".join(self.choices) or "your answer")) + f" {escape(self.unit)}"
-        box += theme.tag("span", "muted", f" ({self.rule})") if self.rule else ""
-        hint = folded("hint", escape(self.hint)) if self.hint else ""
-        return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}{hint}</div>"
+        return f"<div>{self._asked()}{self._still()}</div>"
+
+    def _asked(self) -> str:
+        return f"<b>Predict.</b> {escape(self.question)}"
+
+    def _still(self) -> str:
+        """A picture of the answer box, which says that it is one."""
+        words = " / ".join(self.choices) or "your answer"
+        box = theme.tag("kbd", "blank", escape(words)) + f" {escape(self.unit)}"
+        rule = f" ({self.rule})" if self.rule else ""
+        box += theme.tag("span", "muted", f"{rule} This is a picture of the box: run the cell to answer.")
+        return f"<div>{box}{folded('hint', escape(self.hint)) if self.hint else ''}</div>"
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
-
         bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
         with contextlib.suppress(Exception):  # without a widget front end, the question is shown as text
-            bundle.update(self._widget()._repr_mimebundle_() or {})
-        bundle.update({"text/plain": repr(self), "text/html": self._repr_html_()})
-        display(bundle, raw=True)
+            if view := live(self._widget()):
+                bundle = {**view, "text/plain": "[answer box]", "text/html": self._still()}
+        show_beside(bundle, repr(self), self._asked())
 
 
 class Comparison:

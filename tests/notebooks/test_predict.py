@@ -20,7 +20,7 @@ def ask(question="How many wavefronts?", **more):
 
 def box_of(prediction):
     """The answer box and the note beside it, as the notebook shows them."""
-    row = prediction._widget().children[1].children
+    row = prediction._widget().children[0].children
     return row[0], row[-1]
 
 
@@ -299,4 +299,4 @@ def test_choices_are_buttons():
 def test_the_question_is_escaped_wherever_it_is_shown():
     prediction = lab.predict("Is a < b?", "<i>")
     assert "&lt; b" in prediction._repr_html_() and "<i>" not in prediction._repr_html_()
-    assert "&lt; b" in prediction._widget().children[0].value
+    assert all("<i>" not in box.value for box in prediction._widget().children[0].children[1:])

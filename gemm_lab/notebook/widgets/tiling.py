@@ -139,6 +139,7 @@ class TileExplorer(PicturedWidget):
     and the last possible choice stays drawn.
     """
 
+    what = "The tile explorer: a block tile, what it takes of an SM, and how fast it can be."
     _esm = esm("tile_explorer")
     _css = css()
 
