@@ -80,10 +80,9 @@ class Arrangement:
         if self.problem:
             return self.problem
         if self.outside:
-            return f"{self._leaving}; a row of {self.chunks} has the places 0 to {self.chunks - 1}"
+            return f"{self._leaving()}; a row of {self.chunks} has the places 0 to {self.chunks - 1}"
         return f"{_waves('a row', self.row_wavefronts)}, {_waves('a column', self.column_wavefronts)}"
 
-    @property
     def _leaving(self) -> str:
         (row, chunk), place = next(iter(self.outside.items()))
         leave = "leaves its row" if len(self.outside) == 1 else "leave their row"
@@ -146,7 +145,7 @@ class Arrangement:
 
     def _verdict(self, page: Sheet, y: float, right: float) -> None:
         if self.outside:  # what is missing from the rows and columns cannot be counted
-            page.text(LEFT, y, self._leaving, ha="left", bold=True, colour=style.ink(style.CONFLICT))
+            page.text(LEFT, y, self._leaving(), ha="left", bold=True, colour=style.ink(style.CONFLICT))
         for x, what, count in (
             () if self.outside else ((LEFT, "a row", self.row_wavefronts), (right, "a column", self.column_wavefronts))
         ):
