@@ -31,15 +31,16 @@ from gpu_simulator.errors import ConfigError, LabError
 
 _NAME = re.compile(r"\d\d_\w+$")
 FACTOR = 1.1  # an estimate is right within this factor, if the question names no other
-NEAR = 1.5  # a wrong estimate within this factor is called near
+NEAR = 1.5  # a wrong estimate within this factor is called near, if the question does not forbid it
 
 
 class Prediction:
     """A question to the learner. `value` is the answer, or None if there is none yet.
 
     The answer is a number, in `unit`, or one of `choices` if there are any. exact: only the very number is right; False
-    for an estimate, which is right within `factor`; None if the true value decides: a whole number is exact. `first` is
-    the answer of the first comparison, for when the reader changes it afterwards.
+    for an estimate, which is right within `factor`; None if the true value decides: a whole number is exact. near:
+    False if no wrong estimate is to be called near, because one that is not far off comes from a misconception. `first`
+    is the answer of the first comparison, for when the reader changes it afterwards.
     """
 
     def __init__(
@@ -52,12 +53,14 @@ class Prediction:
         answer: float | str | None = None,
         exact: bool | None = None,
         factor: float | None = None,
+        near: bool = True,
     ):
         if not isinstance(choices, (list, tuple, dict)):
             raise ConfigError(f'choices is a list of texts, such as ["exact", "wrong"], not {shown(choices)}.')
         self.question, self.unit, self.choices = question, unit, tuple(str(choice) for choice in choices)
         self.hint, self.why, self.known = hint, why, answer
         self.exact, self.factor = False if factor and exact is None else exact, factor or FACTOR
+        self.may_be_near = near
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
         stored = _kept.load()
         self.value, self.first = self._valid(stored.get(self.key)), self._valid(stored.get(self._first_key))
@@ -234,10 +237,11 @@ class Comparison:
 
     @property
     def near(self) -> bool:
-        """Whether a number is wrong and not far from the truth."""
-        if self.close or self.prediction.choices or self.prediction.value is None:
+        """Whether an estimate is wrong and not far from the truth. Where only one number is right, none is near it."""
+        p = self.prediction
+        if self.close or self.exact or p.value is None or not p.may_be_near:
             return False
-        return self._within(FACTOR if self.exact else max(NEAR, 1.5 * self.prediction.factor))
+        return self._within(max(NEAR, 1.5 * p.factor))
 
     def _within(self, factor: float) -> bool:
         """Whether the answer is at most `factor` times the truth, or below 2 at most that share away from it."""
@@ -270,8 +274,8 @@ class Comparison:
         if p.value * self.truth < 0:
             return ": only the sign is wrong" if p.value == -self.truth else ": the sign is wrong"
         times = p.value / self.truth
-        if self.near and self.exact:
-            return ": near, but only the exact number is right"
+        if self.exact and abs(times - 1) < 0.3:
+            return ": only the exact number is right"
         by = f"{100 * abs(times - 1):.0f} % too {'much' if times > 1 else 'little'}"
         by = by if abs(times - 1) < 0.3 else f"{times:.2g} times the truth"
         if self.near:
@@ -314,16 +318,19 @@ def predict(
 def questions() -> dict[str, dict[str, Any]]:
     """The questions of notebooks/questions.toml by name. Raises `ConfigError` for a bad entry.
 
-    Each has `choices`, or `exact = true`, or the `factor` within which an estimate is right.
+    Each has `choices`, or `exact = true`, or the `factor` within which an estimate is right, and with it perhaps
+    `near = false`.
     """
     text = (data_dir("notebooks") / "questions.toml").read_text(encoding="utf-8")
     found = tomllib.loads(text)
     kinds = {"choices", "exact", "factor"}
     for name, entry in found.items():
-        if "question" not in entry or set(entry) - kinds - {"question", "unit", "hint", "why", "answer"}:
+        if "question" not in entry or set(entry) - kinds - {"question", "unit", "hint", "why", "answer", "near"}:
             raise ConfigError(f"questions.toml, {name}: needs question, and may have unit, hint, why, answer.")
         if len(kinds & set(entry)) != 1 or entry.get("exact", True) is not True or entry.get("factor", 2) <= 1:
             raise ConfigError(f"questions.toml, {name}: needs choices, or exact = true, or a factor above 1.")
+        if entry.get("near", False) is not False or "near" in entry and "factor" not in entry:
+            raise ConfigError(f"questions.toml, {name}: near = false belongs to a factor, and nothing else to near.")
     return found
 
 
