@@ -149,7 +149,8 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     smem, reasons = stages * (m + n) * k * 2, []
     if not argument.enough:
         reasons.append(
-            f"{m} × {n} gives {argument.intensity:.2f} FLOP/byte; the balance point is {argument.balance:.2f}."
+            f"{m} × {n} gives {roofline.rounded_down(argument.intensity)} FLOP/byte; "
+            f"the balance point is {argument.balance:.2f}."
         )
     if smem > target.smem_per_block:
         reasons.append(
@@ -178,8 +179,8 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     return Solved(
         exercise.title,
         [
-            ("intensity", f"{argument.intensity:.1f} FLOP/byte"),
-            ("balance", f"{argument.balance:.1f} FLOP/byte"),
+            ("intensity", f"{roofline.rounded_down(argument.intensity)} FLOP/byte"),
+            ("balance", f"{argument.balance:.2f} FLOP/byte"),
             ("shared memory", f"{smem:,} B"),
             ("registers for sums", f"{sums} of {most} a thread"),
         ],
