@@ -63,9 +63,12 @@ help:
 	@echo "EXTRA=cuda12 or cuda13 overrides the detected driver (here: $(or $(DRIVER_EXTRA),none)), TORCH=1 adds torch,"
 	@echo "LOCKED=0 takes packages by the ranges of pyproject.toml instead of the versions of locks."
 
+# The lab's own terminals and cells find gemm-lab: the environment comes first on the PATH, and no login shell resets it.
 lab: $(LAB_STAMP)
 	@$(PY) -m gemm_lab.notebook.trust notebooks
-	$(PY) -m jupyterlab --port=$(PORT) $(if $(filter 0,$(BROWSER)),--no-browser) $(ROOT_FLAG) \
+	PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" $(PY) -m jupyterlab --port=$(PORT) \
+		$(if $(filter 0,$(BROWSER)),--no-browser) $(ROOT_FLAG) \
+		--ServerApp.terminado_settings="shell_command=$${SHELL:-sh}" \
 		--ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 
 # Many containers tell Python to write no bytecode. Then each process of the tests would compile all sources, and pytest

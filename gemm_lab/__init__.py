@@ -7,6 +7,7 @@ lab.ladder("t4").bench([4096]).plot()   compare all rungs with cuBLAS
 lab.simulate(source, grid=1, block=256, args=[a, b])    any kernel of yours, line by line
 lab.swizzle(rows=64, row_bytes=128)     show the banks that an access uses
 lab.swizzle_puzzle("toy")               find by hand a layout that is free of bank conflicts
+lab.progress()                          how many puzzles and exercises you have solved
 lab.zoom(run)                           one product from DRAM to address bits, step by step
 """
 
@@ -29,6 +30,7 @@ _HOMES = {
     "occupancy": "gpu_simulator.hardware.occupancy",
     "figure": "gemm_lab.notebook.show",
     "predict": "gemm_lab.notebook.predict",
+    "progress": "gemm_lab.notebook.progress",
     "puzzle": "gemm_lab.notebook.puzzles.puzzle",
     "exercise": "gemm_lab.notebook.exercises",
     "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
@@ -48,6 +50,7 @@ __all__ = [
     "ladder",
     "occupancy",
     "predict",
+    "progress",
     "puzzle",
     "roofline",
     "simulate",

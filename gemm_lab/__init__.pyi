@@ -7,6 +7,7 @@ from gemm_lab.model.roofline import roofline
 from gemm_lab.model.tiled_matmul import tiled_matmul
 from gemm_lab.notebook.exercises import exercise
 from gemm_lab.notebook.predict import predict
+from gemm_lab.notebook.progress import progress
 from gemm_lab.notebook.puzzles.puzzle import puzzle
 from gemm_lab.notebook.show import figure
 from gemm_lab.notebook.widgets.swizzle_explorer import swizzle
@@ -29,6 +30,7 @@ __all__ = [
     "ladder",
     "occupancy",
     "predict",
+    "progress",
     "puzzle",
     "roofline",
     "simulate",

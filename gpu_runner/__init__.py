@@ -61,7 +61,7 @@ def why_not() -> str:
         return "No NVIDIA driver or GPU was found; type nvidia-smi to see what the driver sees."
     if importlib.util.find_spec("cupy") is None:
         extra = "cuda13" if present.driver[0] >= 13 else "cuda12"
-        return f"CuPy is not installed, which drives the GPU; type `pip install 'gemm_lab[{extra}]'`."
+        return f"CuPy is not installed, which drives the GPU; type `{settings.install_command(extra)}`."
     return ""
 
 

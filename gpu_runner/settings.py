@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import shlex
 import tempfile
 from pathlib import Path
 
@@ -98,6 +99,20 @@ def version() -> str:
         return importlib.metadata.version("gemm_lab")
     except importlib.metadata.PackageNotFoundError:
         return "unknown"
+
+
+def install_command(extra: str) -> str:
+    """What to type for the packages of an extra of gemm_lab, such as "torch".
+
+    It names the packages themselves, because no index has gemm_lab, of which they are an extra.
+    """
+    try:
+        known = importlib.metadata.requires("gemm_lab") or []
+    except importlib.metadata.PackageNotFoundError:  # a copy that is not installed
+        known = []
+    mark = f"extra == '{extra}'"
+    found = [text.partition(";")[0].strip() for text in known if mark in text.replace('"', "'")]
+    return f"pip install {shlex.join(found)}" if found else f"pip install --editable '.[{extra}]'"
 
 
 def lock_dir() -> Path:

@@ -1,9 +1,19 @@
-"""Rejects launches that no GPU allows: too many threads, too large a grid, too much shared memory."""
+"""Rejects launches that no GPU allows: too many threads, too large a grid, too much shared memory.
+
+Also rejects an array whose elements are not what the kernel's C++ parameter points to, of which PTX knows nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.hardware.tensor_memory_layout import ALLOCATIONS, COLUMNS
+from gpu_simulator.ptx.demangle import source_name
+from gpu_simulator.ptx.parameter_types import parameters
 
 # The most shared memory that a block may have, in bytes, by compute capability.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
@@ -31,6 +41,21 @@ SHARED_LIMIT = {
     121: 101376,
 }
 MAX_THREADS = 1024
+# The dtypes that fit a pointer to a C++ type: the meant one first, then those that can hold its bits.
+_BITS_16 = ("uint16", "int16")
+FITTING = {
+    "float": ("float32", "uint32", "complex64"),
+    "double": ("float64", "uint64", "complex128"),
+    "__half": ("float16", *_BITS_16),
+    "__half2": ("float16", *_BITS_16, "uint32", "int32"),
+    "__nv_bfloat16": ("bfloat16", *_BITS_16),
+    "__nv_bfloat162": ("bfloat16", *_BITS_16, "uint32", "int32"),
+    "bool": ("bool", "int8"),
+}
+FITTING |= {f"float{n}": (*FITTING["float"], "float16", "bfloat16", *_BITS_16, "int8") for n in (2, 3, 4)}
+# Bytes of integers. A narrower dtype fits: the kernel reads several elements at once.
+SIGNED = {"signed char": 1, "short": 2, "int": 4, "long": 8, "long long": 8}
+UNSIGNED = {"unsigned short": 2, "unsigned int": 4, "unsigned long": 8, "unsigned long long": 8}
 TIMINGS = ("early", "late", "staggered")
 
 
@@ -81,3 +106,43 @@ def check(launch) -> None:
                     f"A block of {launch.threads} threads ends in a partial warp, but {item.opcode} "
                     f"({launch.describe(item)}) needs all 32 lanes; use a multiple of 32 threads."
                 )
+
+
+# ---- The types of arrays ----
+
+
+def check_dtypes(entry: str, source: str, args: Sequence[Any]) -> None:
+    """Raise `LaunchError` for an array with other elements than those that the C++ parameter points to.
+
+    entry: the kernel's name in the PTX.   source: its CUDA source. A type that neither of them tells is not checked,
+    and neither is `void*`, `char*`, `unsigned char*` or a vector of integers such as `uint4*`, which can point to
+    anything. Bytes (uint8) and structured arrays fit every pointer.
+    """
+    for number, (parameter, value) in enumerate(zip(parameters(entry, source), args, strict=False)):
+        kind = parameter.type.removesuffix("*")
+        if kind == parameter.type or not isinstance(value, np.ndarray) or _fits(kind, value.dtype):
+            continue
+        name, meant = parameter.name or "a", _meant(kind)
+        cast = f"{'ml_dtypes' if meant == 'bfloat16' else 'np'}.{meant}"
+        raise LaunchError(
+            f"args[{number}] is an array of {value.dtype}, but {source_name(entry)} takes {parameter.type} there: "
+            f"convert the array before the call, {name} = {name}.astype({cast})."
+        )
+
+
+def _fits(kind: str, dtype: np.dtype) -> bool:
+    """Whether a pointer to the C++ type `kind` can be meant for elements of this dtype."""
+    if dtype == np.uint8 or dtype.type is np.void:
+        return True
+    if kind in FITTING:
+        return dtype.name in FITTING[kind]
+    if kind in SIGNED:
+        return dtype.kind in "iu" and dtype.itemsize <= SIGNED[kind]
+    return kind not in UNSIGNED or (dtype.kind not in "bc" and dtype.itemsize <= UNSIGNED[kind])
+
+
+def _meant(kind: str) -> str:
+    """The dtype whose elements a pointer to `kind` points to."""
+    if kind in FITTING:
+        return FITTING[kind][0]
+    return f"int{8 * SIGNED[kind]}" if kind in SIGNED else f"uint{8 * UNSIGNED[kind]}"

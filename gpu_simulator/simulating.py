@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_simulator.kernel_file import KernelFile, kernel_file
+from gpu_simulator.launch_checks import check_dtypes
 from gpu_simulator.launching import Extent, launch
 from gpu_simulator.report import Report
 
@@ -35,9 +36,11 @@ def simulate(
     include: folders with headers.   defines: macros.   std: the C++ standard, such as "c++20"; by default C++17, or
     C++20 for a source that needs it.   options: further keyword arguments of `launch`, such as `hazards=True`.
 
-    Raises `ConfigError` for a name that fits no kernel, `compiler.CompileError`, and what `launch` raises.
+    Raises `ConfigError` for a name that fits no kernel, `compiler.CompileError`, `LaunchError` for an array of another
+    type than the kernel's parameter points to (`launch_checks.check_dtypes`), and what `launch` raises.
     """
     found = compiled_kernel(source, kernel, arch, include, defines, std)
+    check_dtypes(found.entry, found.text, args)
     return launch(found.program, found.entry, grid, block, args, **options)
 
 

@@ -7,6 +7,7 @@ named on the command line always runs.
 """
 
 import gc
+import os
 import signal
 import sys
 from collections import defaultdict
@@ -16,6 +17,18 @@ import pytest
 # nbformat imports jsonschema, whose checks of internationalized addresses import this package, which builds 38 parsers
 # and takes three seconds in each process. No notebook needs these checks, and jsonschema does without the package.
 sys.modules.setdefault("rfc3987_syntax", None)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def state_of_the_tests(tmp_path_factory):
+    """A state folder of their own: an exercise that a test solves is not one that the developer has solved."""
+    before = os.environ.get("XDG_STATE_HOME")
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    yield
+    del os.environ["XDG_STATE_HOME"]
+    if before is not None:
+        os.environ["XDG_STATE_HOME"] = before
+
 
 # A shell that starts the tests in the background makes them ignore interrupts; this undoes it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,5 +1,6 @@
 """The command line: JSON that scripts can read, exit codes that can be trusted, sentences for mistakes."""
 
+import importlib.metadata
 import json
 import os
 import re
@@ -200,6 +201,32 @@ def test_doctor_says_what_to_type(capsys, monkeypatch):
     monkeypatch.setattr(compiler, "compile", missing)
     code, out, _ = run(capsys, "doctor")
     assert code == 1 and "pip install cuda-bindings" in out
+
+
+def test_doctor_suggests_only_packages_that_an_index_has(monkeypatch):
+    from gemm_lab.lab import doctor
+    from gpu_runner import settings
+    from gpu_runner.baselines import cutlass
+    from gpu_simulator.errors import MissingDependency
+
+    def missing(*_, **__):
+        raise MissingDependency("It is not installed.")
+
+    monkeypatch.setattr(cutlass, "headers", missing)
+    assert doctor._cutlass().remedy == "pip install 'nvidia-cutlass>=4.2'"
+    with monkeypatch.context() as patched:
+        patched.setattr(importlib.metadata, "version", lambda name: missing_package(name))
+        assert doctor._torch().remedy == "pip install 'torch>=2.11'"
+    assert settings.install_command("classroom").split()[2:] == [
+        "'distributed>=2026.8'",
+        "'httpx>=0.27'",
+        "'tornado>=6.4'",
+    ]
+    assert settings.install_command("no such extra") == "pip install --editable '.[no such extra]'", "in a clone"
+
+
+def missing_package(name):
+    raise importlib.metadata.PackageNotFoundError(name)
 
 
 def test_export_writes_a_file(capsys, tmp_path):

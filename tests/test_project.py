@@ -162,6 +162,22 @@ def make(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(["make", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
+def test_the_terminals_of_make_lab_find_gemm_lab(tmp_path):
+    """The recipe with a Python that only tells what it gets; no login shell, which would set the PATH anew."""
+    environment = tmp_path / "an environment"
+    (environment / "bin").mkdir(parents=True)
+    told = environment / "bin" / "python"
+    told.write_text('#!/bin/sh\necho "$PATH"\nprintf "%s\\n" "$@"\n')
+    told.chmod(0o755)
+    recipe = make("-n", "lab", "BROWSER=0", f"VENV={environment}").stdout.partition("PATH=")
+    assert "jupyterlab" in recipe[2]
+    shell = {"PATH": os.environ["PATH"], "SHELL": "/bin/bash"}
+    done = subprocess.run(["sh", "-c", "".join(recipe[1:])], cwd=ROOT, env=shell, capture_output=True, text=True)
+    path, *words = done.stdout.splitlines()
+    assert path.split(os.pathsep)[0] == str(environment / "bin")
+    assert words[:2] == ["-m", "jupyterlab"] and "--ServerApp.terminado_settings=shell_command=/bin/bash" in words
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="there make names the container first")
 def test_a_missing_python_is_a_sentence(tmp_path):
     done = make("lab", "PYTHON=python-that-is-not-here", f"VENV={tmp_path / 'venv'}")

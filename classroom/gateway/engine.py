@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gpu_runner import settings
 from gpu_runner.remote import KEY
 from gpu_simulator.errors import LabError, MissingDependency
 
@@ -36,7 +37,8 @@ def dask() -> Any:
     try:
         import distributed
     except ImportError:
-        raise MissingDependency("A GPU server needs Dask; type `pip install 'gemm_lab[classroom]'`.") from None
+        typed = settings.install_command("classroom")
+        raise MissingDependency(f"A GPU server needs Dask; type `{typed}`.") from None
     return distributed
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import gpu_runner as device
 from classroom.gateway.roster import Roster, tokens_in_words
-from gpu_runner import turns
+from gpu_runner import settings, turns
 from gpu_simulator.errors import ConfigError, LabError, MissingDependency
 from gpu_simulator.hardware import data_sheets as hardware
 
@@ -97,7 +97,8 @@ async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[
     try:
         import tornado  # noqa: F401
     except ImportError:
-        raise MissingDependency("A GPU server needs Tornado; type `pip install 'gemm_lab[classroom]'`.") from None
+        typed = settings.install_command("classroom")
+        raise MissingDependency(f"A GPU server needs Tornado; type `{typed}`.") from None
     from classroom.gateway.engine import dask
 
     dask()

@@ -123,14 +123,14 @@ def _gpu() -> list[SetupItem]:
                 False,
                 f"the driver supports CUDA {driver}, the compiler is "
                 f"{compiler.version()[0]}.x: its kernels will not load",
-                f"pip install 'gemm_lab[cuda{present.driver[0]}]'  (or update the driver)",
+                f"{settings.install_command(f'cuda{present.driver[0]}')}  (or update the driver)",
             ),
         ]
     if settings.server():
         return [gpu]
     usable = device.available()
     detail = "kernels can be launched" if usable else device.why_not()
-    remedy = "" if usable else f"pip install 'gemm_lab[cuda{present.driver[0]}]'"
+    remedy = "" if usable else settings.install_command(f"cuda{present.driver[0]}")
     return [gpu, SetupItem("launching", usable, detail, remedy)]
 
 
@@ -154,7 +154,7 @@ def _torch() -> SetupItem:
             "torch",
             False,
             "not installed: no Inductor baseline, no torch tensors",
-            "pip install 'gemm_lab[torch]'",
+            settings.install_command("torch"),
             needed=False,
         )
 
@@ -181,7 +181,7 @@ def _cutlass() -> SetupItem:
             "CUTLASS",
             False,
             "not installed: no baselines cutlass_sm75 and cutlass_sm80",
-            "pip install 'gemm_lab[cutlass]'",
+            settings.install_command("cutlass"),
             needed=False,
         )
 

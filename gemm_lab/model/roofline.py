@@ -13,6 +13,7 @@ The T4 article (REFERENCES.md) uses three kinds of figures for the T4:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from gpu_simulator.argument_checks import checked
@@ -78,6 +79,11 @@ def matmul_traffic(n: int, how: str = "tiled", tile: int | tuple[int, int] | Non
 
 
 @checked
+def rounded_down(intensity: float) -> str:
+    """An intensity with at most two decimals, never more than it is: 98.4615 is "98.46", and 64.0 is "64"."""
+    return f"{math.floor(100 * intensity + 1e-9) / 100:.2f}".rstrip("0").rstrip(".")
+
+
 def addition_intensity(bytes: int = 2) -> float:
     """FLOP per byte of a matrix addition of any size: one FLOP, two reads and one write per element."""
     _positive(bytes=bytes)
@@ -106,7 +112,7 @@ class Argument:
     @property
     def text(self) -> str:
         verdict = "enough: compute bound" if self.enough else "not enough: memory bound"
-        return f"{self.intensity:.1f} FLOP/byte against a balance point of {self.balance:.1f}: {verdict}."
+        return f"{rounded_down(self.intensity)} FLOP/byte against a balance point of {self.balance:.2f}: {verdict}."
 
 
 @checked

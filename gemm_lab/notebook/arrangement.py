@@ -23,7 +23,7 @@ from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError
 
 MOST_ROWS, MOST_CHUNKS = 16, 8
-ROW, LEFT, RIGHT, TOP, PANEL = 0.27, 0.95, 4.72, 1.06, 3.04
+ROW, LEFT, RIGHT, TOP, PANEL = 0.27, 0.8, 4.68, 1.06, 3.2
 BESIDE = 0.3  # inches between the memory and the chunks that leave their row
 
 
@@ -80,10 +80,9 @@ class Arrangement:
         if self.problem:
             return self.problem
         if self.outside:
-            return f"{self._leaving}; a row of {self.chunks} has the places 0 to {self.chunks - 1}"
+            return f"{self._leaving()}; a row of {self.chunks} has the places 0 to {self.chunks - 1}"
         return f"{_waves('a row', self.row_wavefronts)}, {_waves('a column', self.column_wavefronts)}"
 
-    @property
     def _leaving(self) -> str:
         (row, chunk), place = next(iter(self.outside.items()))
         leave = "leaves its row" if len(self.outside) == 1 else "leave their row"
@@ -142,11 +141,13 @@ class Arrangement:
 
     def _cell(self, page: Sheet, row: int, chunk: int, x: float, y: float, width: float) -> None:
         fill = style.tint(style.GROUPS[chunk], 0.42 if chunk else 1)
-        page.labelled(x, y, width, ROW, f"{row}·{chunk}", fill=fill, edge=style.PAPER, lw=1.2, radius=0, bold=not chunk)
+        words = f"{row}·{chunk}"
+        bold = not chunk and len(words) < 4  # a bold 10·0 would be wider than its cell
+        page.labelled(x, y, width, ROW, words, fill=fill, edge=style.PAPER, lw=1.2, radius=0, bold=bold)
 
     def _verdict(self, page: Sheet, y: float, right: float) -> None:
         if self.outside:  # what is missing from the rows and columns cannot be counted
-            page.text(LEFT, y, self._leaving, ha="left", bold=True, colour=style.ink(style.CONFLICT))
+            page.text(LEFT, y, self._leaving(), ha="left", bold=True, colour=style.ink(style.CONFLICT))
         for x, what, count in (
             () if self.outside else ((LEFT, "a row", self.row_wavefronts), (right, "a column", self.column_wavefronts))
         ):

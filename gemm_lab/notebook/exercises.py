@@ -27,6 +27,7 @@ from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.layout_criteria import judge_layout
 from gemm_lab.notebook.judges.tile_criteria import judge_tile_rounds
 from gemm_lab.notebook.later_exercises import solved
+from gemm_lab.notebook.solved import remember
 from gemm_lab.notebook.speed_beside import speed_beside
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError, LabError
@@ -95,6 +96,7 @@ class Exercise:
             answer, choices = (answer, *more), {}
         verdict = JUDGES[self.judge](self, answer, choices, **({"seed": seed} if self.judge == "kernel" else {}))
         solved.add(self.name)
+        remember(self.name)
         return verdict
 
     def __repr__(self) -> str:
@@ -147,7 +149,8 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     smem, reasons = stages * (m + n) * k * 2, []
     if not argument.enough:
         reasons.append(
-            f"{m} × {n} gives {argument.intensity:.2f} FLOP/byte; the balance point is {argument.balance:.2f}."
+            f"{m} × {n} gives {roofline.rounded_down(argument.intensity)} FLOP/byte; "
+            f"the balance point is {argument.balance:.2f}."
         )
     if smem > target.smem_per_block:
         reasons.append(
@@ -176,8 +179,8 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     return Solved(
         exercise.title,
         [
-            ("intensity", f"{argument.intensity:.1f} FLOP/byte"),
-            ("balance", f"{argument.balance:.1f} FLOP/byte"),
+            ("intensity", f"{roofline.rounded_down(argument.intensity)} FLOP/byte"),
+            ("balance", f"{argument.balance:.2f} FLOP/byte"),
             ("shared memory", f"{smem:,} B"),
             ("registers for sums", f"{sums} of {most} a thread"),
         ],

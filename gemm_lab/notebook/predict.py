@@ -10,15 +10,12 @@ from __future__ import annotations
 import contextlib
 import difflib
 import hashlib
-import json
 import math
 import numbers
 import re
 import sys
-import tempfile
 from functools import lru_cache
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,21 +23,24 @@ import numpy as np
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, folded, mark
 from gemm_lab.catalog import tomllib
-from gemm_lab.config import data_dir, state_dir
+from gemm_lab.config import data_dir
+from gemm_lab.notebook.kept import Kept
+from gemm_lab.notebook.widgets.asleep import live, show_beside
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 
 _NAME = re.compile(r"\d\d_\w+$")
 FACTOR = 1.1  # an estimate is right within this factor, if the question names no other
-NEAR = 1.5  # a wrong estimate within this factor is called near
+NEAR = 1.5  # a wrong estimate within this factor is called near, if the question does not forbid it
 
 
 class Prediction:
     """A question to the learner. `value` is the answer, or None if there is none yet.
 
     The answer is a number, in `unit`, or one of `choices` if there are any. exact: only the very number is right; False
-    for an estimate, which is right within `factor`; None if the true value decides: a whole number is exact. `first` is
-    the answer of the first comparison, for when the reader changes it afterwards.
+    for an estimate, which is right within `factor`; None if the true value decides: a whole number is exact. near:
+    False if no wrong estimate is to be called near, because one that is not far off comes from a misconception. `first`
+    is the answer of the first comparison, for when the reader changes it afterwards.
     """
 
     def __init__(
@@ -53,14 +53,16 @@ class Prediction:
         answer: float | str | None = None,
         exact: bool | None = None,
         factor: float | None = None,
+        near: bool = True,
     ):
         if not isinstance(choices, (list, tuple, dict)):
             raise ConfigError(f'choices is a list of texts, such as ["exact", "wrong"], not {shown(choices)}.')
         self.question, self.unit, self.choices = question, unit, tuple(str(choice) for choice in choices)
         self.hint, self.why, self.known = hint, why, answer
         self.exact, self.factor = False if factor and exact is None else exact, factor or FACTOR
+        self.may_be_near = near
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
-        stored = _load()
+        stored = _kept.load()
         self.value, self.first = self._valid(stored.get(self.key)), self._valid(stored.get(self._first_key))
         self.comparison: Comparison | None = None
 
@@ -157,13 +159,12 @@ class Prediction:
                 note.value = theme.tag("span", "bad", escape(str(error)))
 
         box.observe(changed, names="value")
-        title = widgets.HTML(f"<b>Predict.</b> {escape(self.question)}")
         words = f"{escape(self.unit)} {theme.tag('span', 'muted', f'({self.rule})')}"
         rule = theme.tag("span", "whole", words)
         row = [box, note] if self.choices else [box, widgets.HTML(rule), note]
         line = widgets.HBox(row, layout=widgets.Layout(flex_flow="row wrap"))  # a long note goes below the box
         hint = [widgets.HTML(folded("hint", escape(self.hint)))] if self.hint else []
-        return widgets.VBox([title, line, *hint])
+        return widgets.VBox([line, *hint])
 
     def _note(self) -> str:
         if self.value is None:
@@ -188,19 +189,25 @@ class Prediction:
         return f"Predict. {self.question} ({stored})"
 
     def _repr_html_(self) -> str:
-        box = theme.tag("kbd", "blank", escape(" / ".join(self.choices) or "your answer")) + f" {escape(self.unit)}"
-        box += theme.tag("span", "muted", f" ({self.rule})") if self.rule else ""
-        hint = folded("hint", escape(self.hint)) if self.hint else ""
-        return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}{hint}</div>"
+        return f"<div>{self._asked()}{self._still()}</div>"
+
+    def _asked(self) -> str:
+        return f"<b>Predict.</b> {escape(self.question)}"
+
+    def _still(self) -> str:
+        """A picture of the answer box, which says that it is one."""
+        words = " / ".join(self.choices) or "your answer"
+        box = theme.tag("kbd", "blank", escape(words)) + f" {escape(self.unit)}"
+        rule = f" ({self.rule})" if self.rule else ""
+        box += theme.tag("span", "muted", f"{rule} This is a picture of the box: run the cell to answer.")
+        return f"<div>{box}{folded('hint', escape(self.hint)) if self.hint else ''}</div>"
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
-
         bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
         with contextlib.suppress(Exception):  # without a widget front end, the question is shown as text
-            bundle.update(self._widget()._repr_mimebundle_() or {})
-        bundle.update({"text/plain": repr(self), "text/html": self._repr_html_()})
-        display(bundle, raw=True)
+            if view := live(self._widget()):
+                bundle = {**view, "text/plain": "[answer box]", "text/html": self._still()}
+        show_beside(bundle, repr(self), self._asked())
 
 
 class Comparison:
@@ -230,10 +237,11 @@ class Comparison:
 
     @property
     def near(self) -> bool:
-        """Whether a number is wrong and not far from the truth."""
-        if self.close or self.prediction.choices or self.prediction.value is None:
+        """Whether an estimate is wrong and not far from the truth. Where only one number is right, none is near it."""
+        p = self.prediction
+        if self.close or self.exact or p.value is None or not p.may_be_near:
             return False
-        return self._within(FACTOR if self.exact else max(NEAR, 1.5 * self.prediction.factor))
+        return self._within(max(NEAR, 1.5 * p.factor))
 
     def _within(self, factor: float) -> bool:
         """Whether the answer is at most `factor` times the truth, or below 2 at most that share away from it."""
@@ -266,8 +274,8 @@ class Comparison:
         if p.value * self.truth < 0:
             return ": only the sign is wrong" if p.value == -self.truth else ": the sign is wrong"
         times = p.value / self.truth
-        if self.near and self.exact:
-            return ": near, but only the exact number is right"
+        if self.exact and abs(times - 1) < 0.3:
+            return ": only the exact number is right"
         by = f"{100 * abs(times - 1):.0f} % too {'much' if times > 1 else 'little'}"
         by = by if abs(times - 1) < 0.3 else f"{times:.2g} times the truth"
         if self.near:
@@ -310,43 +318,27 @@ def predict(
 def questions() -> dict[str, dict[str, Any]]:
     """The questions of notebooks/questions.toml by name. Raises `ConfigError` for a bad entry.
 
-    Each has `choices`, or `exact = true`, or the `factor` within which an estimate is right.
+    Each has `choices`, or `exact = true`, or the `factor` within which an estimate is right, and with it perhaps
+    `near = false`.
     """
     text = (data_dir("notebooks") / "questions.toml").read_text(encoding="utf-8")
     found = tomllib.loads(text)
     kinds = {"choices", "exact", "factor"}
     for name, entry in found.items():
-        if "question" not in entry or set(entry) - kinds - {"question", "unit", "hint", "why", "answer"}:
+        if "question" not in entry or set(entry) - kinds - {"question", "unit", "hint", "why", "answer", "near"}:
             raise ConfigError(f"questions.toml, {name}: needs question, and may have unit, hint, why, answer.")
         if len(kinds & set(entry)) != 1 or entry.get("exact", True) is not True or entry.get("factor", 2) <= 1:
             raise ConfigError(f"questions.toml, {name}: needs choices, or exact = true, or a factor above 1.")
+        if entry.get("near", False) is not False or "near" in entry and "factor" not in entry:
+            raise ConfigError(f"questions.toml, {name}: near = false belongs to a factor, and nothing else to near.")
     return found
 
 
-_unsaved: dict[str, Any] = {}  # answers of this session that could not be saved to the file
-
-
-def _file():
-    return state_dir() / "predictions.json"
-
-
-def _load() -> dict[str, Any]:
-    try:
-        stored = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError, LabError):
-        stored = {}
-    return {**(stored if isinstance(stored, dict) else {}), **_unsaved}
+_kept = Kept("predictions.json")
 
 
 def _store(key: str, value: Any) -> None:
-    stored = {**_load(), key: value}
-    try:
-        with tempfile.TemporaryDirectory(dir=_file().parent) as folder:  # is removed even if the disk is full
-            partial = Path(folder) / "predictions.json"
-            partial.write_text(json.dumps(stored), encoding="utf-8")
-            partial.replace(_file())
-        _unsaved.clear()
-    except (OSError, LabError) as error:
-        if not _unsaved:
-            print(f"Your answers cannot be saved and are lost when this session ends: {error}", file=sys.stderr)
-        _unsaved[key] = value
+    warned = bool(_kept.problem)
+    _kept.store(key, value)
+    if _kept.problem and not warned:
+        print(f"Your answers cannot be saved and are lost when this session ends: {_kept.problem}", file=sys.stderr)

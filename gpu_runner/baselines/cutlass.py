@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from gpu_runner import settings
 from gpu_runner.baselines import nvcc
 from gpu_runner.driver import Device
 from gpu_runner.timing.verify import Inputs
@@ -93,7 +94,7 @@ def headers() -> tuple[Path, str]:
     except importlib.metadata.PackageNotFoundError:
         raise MissingDependency(
             "The package nvidia-cutlass is not installed, so there is no CUTLASS baseline; "
-            "type `pip install 'gemm_lab[cutlass]'`."
+            f"type `{settings.install_command('cutlass')}`."
         ) from None
     for file in package.files or ():
         if file.as_posix().endswith("include/cutlass/cutlass.h"):

@@ -49,7 +49,7 @@ class Link:
         except ImportError:
             raise MissingDependency(
                 "GEMM_LAB_SERVER sends kernels to a server over HTTP, for which httpx is not installed; "
-                "type `pip install 'gemm_lab[classroom]'`."
+                f"type `{settings.install_command('classroom')}`."
             ) from None
         self.address, self._httpx = address, httpx
         headers = {"Accept-Encoding": "identity", "User-Agent": f"gemm_lab/{settings.version()}"}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.kernel_file import KernelFile
+from gpu_simulator.launch_checks import check_dtypes
 from gpu_simulator.launching import Extent, launch
 from gpu_simulator.layouts.recorded_accesses import RecordedAccesses
 from gpu_simulator.layouts.trials import ArrayStudy, studies
@@ -35,8 +36,9 @@ def studied_launch(
     """Launch a kernel, and try other layouts for its shared arrays.
 
     kernel: what `simulating.compiled_kernel` gives.   defines: the macros with which it was compiled.   rows: as for
-    `studies`.   options: further keyword arguments of `launch`, whose errors are raised.
+    `studies`.   options: further keyword arguments of `launch`. Raises the errors of `simulating.simulate`.
     """
+    check_dtypes(kernel.entry, kernel.text, args)
     recorded = RecordedAccesses()
     report = launch(kernel.program, kernel.entry, grid, block, args, observers=[recorded.observe], **options)
     ptx = kernel.program if isinstance(kernel.program, str) else kernel.program.ptx

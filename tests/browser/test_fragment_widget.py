@@ -83,3 +83,34 @@ def test_nothing_overflows(widget_page, theme, width):
         page.mount("fragment_map", {name: getattr(fragments(shape, dtype), name) for name in TRAITS})
         assert page.locator(".gl-hit").count() >= 32 * 3
         assert page.locator(".gemm-lab").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+
+
+# Words of the facts that end beyond the room that they have, or lie over the matrix A.
+CUT = """() => {
+  const facts = document.querySelector(".gl-facts"), { right, bottom } = facts.getBoundingClientRect();
+  const above = !facts.classList.contains("gl-below"), words = document.createRange(), cut = [];
+  const name = [...document.querySelectorAll(".gl-name")].find((one) => one.textContent.startsWith("A"));
+  for (const node of facts.querySelectorAll("*")) {
+    words.selectNodeContents(node);
+    if (words.getBoundingClientRect().right > right + 1) cut.push(node.textContent);
+  }
+  if (above && bottom > name.getBoundingClientRect().top) cut.push("over A");
+  return cut;
+}"""
+
+
+@pytest.mark.parametrize("width", [824, pytest.param(700, marks=pytest.mark.long)])
+def test_the_facts_of_a_lane_are_never_cut(widget_page, width):
+    page = widget_page("light", width)
+    for dtype, shapes in SHAPES.items():
+        for shape in shapes:
+            for accumulator in ACCUMULATORS[dtype]:
+                form = fragments(shape, dtype, 9, accumulator=accumulator)
+                page.mount("fragment_map", {name: getattr(form, name) for name in TRAITS})
+                for lane in (9, 31):
+                    page.evaluate("lane => window.widget.model.set('lane', lane)", lane)
+                    assert page.evaluate(CUT) == [], (shape, dtype, accumulator, lane)
+    page.mount("fragment_map", {name: getattr(fragments("m16n8k8", "f16"), name) for name in TRAITS})
+    expect(page.get_by_text("c0 C[1, 2]")).to_be_visible()
+    page.mount("fragment_map", {name: getattr(fragments(), name) for name in TRAITS})
+    assert page.locator(".gl-facts.gl-below").count() == (width < 760)

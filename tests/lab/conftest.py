@@ -49,6 +49,7 @@ def made():
         ),
         *(run, counted, asked, run.hot_lines(), run.inspect("load"), WrongResult(run), Uncompiled("mine")),
         *(lab.here(), lab.ladder("t4"), lab.ladder("t4").recorded([4096])),
+        *(lab.progress(), lab.simulate("__global__ void one(float* a) { a[0] = 1; }", args=[np.zeros(1, np.float32)])),
         *(board, board.gains("t4"), board.published("t4"), prediction, prediction.compare(3), exercise),
         *(
             Solved("A task", [("wavefronts", "1.00")]),

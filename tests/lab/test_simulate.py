@@ -74,7 +74,9 @@ def test_a_stride_and_a_misaligned_start_in_global_memory_are_named():
         source.replace("8 * t", "t + 1"), grid=1, block=32, args=[np.zeros(32, np.float32), np.ones(33, np.float32)]
     )
     assert "The 128 bytes of a warp begin 4 bytes after a multiple of 32, so they touch 5 sectors" in _flat(shown)
-    shown = lab.simulate(source.replace("8 * t", "0"), grid=1, block=32, args=[np.zeros(32, np.float32), np.ones(1)])
+    shown = lab.simulate(
+        source.replace("8 * t", "0"), grid=1, block=32, args=[np.zeros(32, np.float32), np.ones(1, np.float32)]
+    )
     assert not shown.worst and sum(line.sectors for line in shown.lines) == 5, "one place for all lanes is one sector"
 
 
@@ -211,3 +213,11 @@ def test_copies_of_tma_are_left_as_they_are_and_said_to_be():
     (study,) = shown.layouts
     assert study.excess > 0 and not study.best
     assert "bulk copies (TMA) address it by a layout of their own" in _flat(shown)
+
+
+def test_an_array_of_another_type_is_refused_and_not_called_right():
+    source = "__global__ void add(float* a, float* b) { a[threadIdx.x] += b[threadIdx.x]; }"
+    for wrong in (np.ones(8), np.ones(8, np.int64)):
+        told = lab.simulate(source, block=8, args=[np.ones(8, np.float32), wrong])
+        assert "✗" in repr(told) and f"args[1] is an array of {wrong.dtype}" in repr(told)
+        assert "b = b.astype(np.float32)" in repr(told) and "ran on the simulator" not in told._repr_html_()

@@ -20,7 +20,7 @@ def ask(question="How many wavefronts?", **more):
 
 def box_of(prediction):
     """The answer box and the note beside it, as the notebook shows them."""
-    row = prediction._widget().children[1].children
+    row = prediction._widget().children[0].children
     return row[0], row[-1]
 
 
@@ -155,6 +155,11 @@ def test_a_bad_kind_of_a_question_is_refused(monkeypatch, tmp_path):
         questions.cache_clear()
         with pytest.raises(ConfigError, match="00_bad: needs choices, or exact"):
             questions()
+    for bad in ("exact = true\nnear = false", "factor = 2\nnear = true", 'choices = ["a", "b"]\nnear = false'):
+        (tmp_path / "questions.toml").write_text(f'[00_bad]\nquestion = "How many?"\n{bad}\n')
+        questions.cache_clear()
+        with pytest.raises(ConfigError, match="00_bad: near = false belongs to a factor"):
+            questions()
     monkeypatch.undo()
     questions.cache_clear()
 
@@ -166,10 +171,13 @@ def test_a_bad_kind_of_a_question_is_refused(monkeypatch, tmp_path):
         ("00_loop", 2, 0.7266, "near (2.8 times the truth; right would be within a factor of 2)"),
         ("02_warps", 1.3, 1.153, "It is 1.153 times: near (13 % too much; right would be within 10 %)."),
         ("02_sectors", 14.4, 14.7, "It is 14.7 TB/s: right within 10 %."),
-        ("03_sum", 2112, 2048, "You said 2,112. It is 2,048: near, but only the exact number is right."),
+        ("03_sum", 2112, 2048, "You said 2,112. It is 2,048: only the exact number is right."),
         ("05_step", 16, -16, "It is -16 bytes: only the sign is wrong."),
         ("05_step", 15, -16, "the sign is wrong"),
-        ("05_step", -15, -16, "near, but only the exact number is right."),
+        ("05_step", -15, -16, "It is -16 bytes: only the exact number is right."),
+        ("02_order", 8, 15.38, "You said 8 times. It is 15.38 times; your answer was 0.52 times the truth."),
+        ("02_order", 14.5, 15.38, "It is 15.38 times: right within 10 %."),
+        ("02_order", 12, 15.38, "It is 15.38 times; your answer was 22 % too little."),
         ("05_absolute", 0, 4, "You said 0. It is 4."),
         ("05_absolute", 2, 4, "You said 2. It is 4."),
     ],
@@ -299,4 +307,4 @@ def test_choices_are_buttons():
 def test_the_question_is_escaped_wherever_it_is_shown():
     prediction = lab.predict("Is a < b?", "<i>")
     assert "&lt; b" in prediction._repr_html_() and "<i>" not in prediction._repr_html_()
-    assert "&lt; b" in prediction._widget().children[0].value
+    assert all("<i>" not in box.value for box in prediction._widget().children[0].children[1:])

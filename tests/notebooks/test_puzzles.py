@@ -76,6 +76,13 @@ def test_the_notebook_hands_it_out_unsolved(name):
     assert len(handed_out) == 1 and "..." in handed_out[0]
 
 
+def test_one_row_is_not_called_rows():
+    with pytest.raises(WrongAnswer, match="These are one tile, in 1 row and 1 column of tiles"):
+        lab.puzzle("01_strips").check(lambda tiles: 0)
+    with pytest.raises(WrongAnswer, match="in 1 row and 12 columns of tiles"):
+        lab.puzzle("01_strips").check(lambda tiles: len({r for r, _ in tiles}) + len({c for _, c in tiles if c < 11}))
+
+
 # ---- What a function may do wrong ----
 
 

@@ -37,7 +37,8 @@ def test_a_gpu_with_cupy_is_available(machine):
 @pytest.mark.parametrize("driver, extra", [((12, 4), "cuda12"), ((12, 9), "cuda12"), ((13, 0), "cuda13")])
 def test_without_cupy_the_extra_of_the_driver_is_named(machine, driver, extra):
     machine(hardware.Present("Tesla T4", "sm_75", 40, driver, 15.8, None), cupy=False)
-    assert not device.available() and f"pip install 'gemm_lab[{extra}]'" in device.why_not()
+    assert not device.available() and f"pip install 'cuda-bindings=={extra[-2:]}." in device.why_not()
+    assert f"cupy-{extra}x" in device.why_not() and "gemm_lab[" not in device.why_not(), "no index has gemm_lab"
 
 
 def test_no_gpu_or_no_linux_is_said_first(machine, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from PIL import Image
 
 import gemm_lab as lab
 from gemm_lab import config, plots
+from gemm_lab.measure import results
 from gemm_lab.model import roofline as model
 from gemm_lab.model.mbarrier_phases import stage_and_parities
 from gemm_lab.plots import style
@@ -57,6 +59,37 @@ def test_stored_picture_is_the_drawn_one(name):
     assert png.read_description(path) == png.description(fig, name), "run python -m tools.figures"
     with Image.open(path) as image:
         assert image.size == tuple(int(inches * style.DPI) for inches in fig.get_size_inches())
+
+
+@pytest.mark.parametrize("name", png.FROM_RESULTS)
+def test_a_picture_of_results_shows_the_results_of_today(name):
+    stored = png.read_description(config.data_dir("images") / f"{name}.png")
+    assert stored == png.description(figures.draw(name), name), "the results have changed: python -m tools.figures"
+
+
+@pytest.mark.parametrize("share", [1.02, 0.8])
+def test_another_result_makes_the_picture_stale(monkeypatch, share):
+    """Also that of a kernel which no word of the picture is about: only its dot moves."""
+    before = png.description(figures.draw("scoreboard"), "scoreboard")
+    read = results.read
+
+    def changed(path):
+        return [
+            replace(row, tflops=share * row.tflops) if row.kernel == "simt/04_register_tiles" else row
+            for row in read(path)
+        ]
+
+    monkeypatch.setattr(results, "read", changed)
+    after = png.description(figures.draw("scoreboard"), "scoreboard")
+    assert after["texts"] == before["texts"] and after["points"] != before["points"]
+
+
+def test_the_pictures_of_results_are_known():
+    """A module of tools.figures that imports what reads results draws one of `png.FROM_RESULTS`."""
+    readers = re.compile(r"^from gemm_lab(?:\.measure|\.published|\.notebook\.scoreboard|\.lab\.recording)\b", re.M)
+    modules = [path for path in (ROOT / "tools" / "figures").glob("*.py") if readers.search(path.read_text())]
+    drawn = {name for name in figures.names() for path in modules if f"def {name}(" in path.read_text()}
+    assert drawn == set(png.FROM_RESULTS)
 
 
 def test_images_holds_no_picture_without_a_name():

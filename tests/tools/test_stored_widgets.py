@@ -25,7 +25,9 @@ def test_the_picture_takes_the_place_of_the_view(tmp_path):
     )
     assert failure is None and "widgets" not in book.metadata
     for cell, words in zip(book.cells[1:], ("Swizzle(3, 4, 3)", "lane 5 holds"), strict=True):
-        data = cell.outputs[0].data
+        beside, view = cell.outputs
+        assert "Run All Above Selected Cell" in beside.data["text/html"], "says that the picture is one"
+        data = view.data
         assert WIDGET_VIEW not in data and words in data["text/plain"]
         assert b64decode(data["image/png"])[:4] == b"\x89PNG"
 

@@ -1,12 +1,13 @@
 """Writes small, reproducible PNG files with a description of what they show.
 
-The description is JSON in the PNG's "Description" text: the picture's name, its size in inches and its words. A test
-compares it with a newly drawn picture. It finds files that are out of date even on a machine that renders fonts with
-slightly different pixels.
+The description is JSON in the PNG's "Description" text: the picture's name, its size in inches and its words, and for
+a picture that is drawn from results a digest of its points. A test compares it with a newly drawn picture. It finds
+files that are out of date even on a machine that renders fonts with slightly different pixels.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from PIL.PngImagePlugin import PngInfo
 from gemm_lab.plots import style
 from gemm_lab.plots.palette import compact
 
+FROM_RESULTS = ("scoreboard",)  # the pictures whose points come from results/
 COLOURS = 256
 STORED_COLOURS = 24  # for pictures in a notebook, which should be small; enough for flat colours and text
 
@@ -46,13 +48,21 @@ def _hidden(ax: Axes) -> Iterator[Text]:
 
 
 def description(fig: Figure, name: str) -> dict:
-    """The description of a picture: {"name", "size_inches": [width, height], "texts": sorted}."""
+    """The description of a picture: {"name", "size_inches": [width, height], "texts": sorted}, and perhaps "points"."""
     width, height = fig.get_size_inches()
+    points = {"points": _digest_of_points(fig)} if name in FROM_RESULTS else {}
     return {
         "name": name,
         "size_inches": [round(float(width), 3), round(float(height), 3)],
         "texts": sorted(t.get_text() for t in texts(fig)),
+        **points,
     }
+
+
+def _digest_of_points(fig: Figure) -> str:
+    """A digest of where the lines and dots of a picture lie, in the units of its data, to six digits."""
+    places = [[f"{number:.6g}" for number in np.ravel(line.get_xydata())] for ax in fig.axes for line in ax.lines]
+    return hashlib.sha256(json.dumps(places).encode()).hexdigest()[:16]
 
 
 def write_png(fig: Figure, name: str, path: Path) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gemm_lab.model.roofline import intensity
+from gemm_lab.model.roofline import intensity, rounded_down
 from gemm_lab.model.rounds import rounds
 from gpu_simulator.hardware.data_sheets import gpu
 
@@ -36,14 +36,14 @@ def judge_tile_rounds(
         )
     reads = intensity(block_m, block_n, OPERAND_BYTES)
     if reads < criteria["intensity"]:
-        reasons.append(f"The tile gives {reads:.1f} FLOP/byte; {criteria['intensity']} are asked for.")
+        reasons.append(f"The tile gives {rounded_down(reads)} FLOP/byte; {criteria['intensity']} are asked for.")
     found = rounds(size, size, (block_m, block_n), target.sms)
     if found.useful < criteria["useful"]:
         reasons.append(f"{found}; {criteria['useful']:.0%} are asked for.")
     return [
         ("rounds", str(found.rounds)),
         ("useful", f"{found.useful:.1%}"),
-        ("intensity", f"{reads:.1f} FLOP/byte"),
+        ("intensity", f"{rounded_down(reads)} FLOP/byte"),
         ("registers for sums", str(sums)),
         ("shared memory", f"{smem:,} B"),
     ], reasons

@@ -11,6 +11,7 @@ from gemm_lab.model import roofline as model
 from gemm_lab.model.tiled_matmul import tiled_matmul
 from gemm_lab.notebook.puzzles.puzzle import Facts, register
 from gemm_lab.notebook.puzzles.trying import expect, expect_all
+from gemm_lab.notebook.widgets.zoom_text import plural
 
 
 @register(
@@ -230,6 +231,6 @@ def strips(answer: Callable[[list[tuple[int, int]]], int]) -> Facts:
     }
     for what, tiles in works.items():
         rows, columns = {row for row, _ in tiles}, {column for _, column in tiles}
-        why = f"These are {what}, in {len(rows)} rows and {len(columns)} columns of tiles."
+        why = f"These are {what}, in {plural(len(rows), 'row')} and {plural(len(columns), 'column')} of tiles."
         expect(answer, (tiles,), len(rows) + len(columns), why)
     return [("sets of tiles tried", str(len(works))), ("twelve in a line", "13"), ("4 × 3", "7")]

@@ -95,6 +95,8 @@ def order_facts(
 class BlockOrder(Choices):
     """The widget that `block_order` creates. `facts` describes the current choice."""
 
+    what = "The order of the output tiles: which of them run at the same time, and how many reads L2 then saves."
+
     def __init__(self, *choice, **named):
         self.facts = order_facts(*choice, **named)
 

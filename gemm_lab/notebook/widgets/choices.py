@@ -8,6 +8,7 @@ from html import escape
 
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, mark
+from gemm_lab.notebook.widgets.asleep import live, show_beside
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
 from gpu_simulator.errors import LabError
@@ -19,8 +20,11 @@ DPI = 110
 class Choices:
     """The base class. Subclasses define `controls` and `choose`, and describe the choice in `text`, `good` and `card`.
 
-    For an impossible choice, the reason is shown instead of the text, and the last valid picture stays.
+    `what` says what the widget is. For an impossible choice, the reason is shown instead of the text, and the last
+    valid picture stays.
     """
+
+    what = ""
 
     def controls(self) -> list[list]:
         """Rows of (name, ipywidgets control). Each name is a parameter of `choose`."""
@@ -85,13 +89,11 @@ class Choices:
         return self.text
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        bundle = {}
-        with suppress(Exception):  # without a widget front end, the still picture is shown
-            bundle = dict(self._widget()._repr_mimebundle_() or {})
         # No picture inside HTML: GitHub drops it, and shows image/png.
-        display({**bundle, "text/plain": repr(self), "image/png": b64encode(self.png()).decode()}, raw=True)
+        bundle = {"text/plain": repr(self), "image/png": b64encode(self.png()).decode()}
+        with suppress(Exception):  # without a widget front end, the still picture is shown
+            bundle = {**live(self._widget()), **bundle}
+        show_beside(bundle, self.what)
 
 
 def slider(options: tuple[int, ...], value: int, name: str):

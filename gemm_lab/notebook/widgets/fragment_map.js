@@ -76,9 +76,13 @@ export function render({ model, el }) {
     drawNames(page, plan, "A", loadOf("A", "row-major"), false);
     drawNames(page, plan, "B", loadOf("B", state.stored), upright);
     picture.replaceChildren(page);
-    const below = width < 660 || mma.quads;
+    facts.classList.remove("gl-below"); // the facts stand above A if there is room for those of the last lane, whose numbers are the longest
+    facts.style.maxWidth = `${plan.free}px`;
+    show(31);
+    const registers = facts.firstElementChild, fits = registers.scrollWidth <= registers.clientWidth && facts.offsetHeight <= plan.y.A - 28;
+    const below = width < 660 || mma.quads || !fits;
     facts.classList.toggle("gl-below", below);
-    facts.style.maxWidth = below ? "" : `${plan.free}px`;
+    if (below) facts.style.maxWidth = "";
     show();
   }
 
@@ -134,8 +138,7 @@ export function render({ model, el }) {
   }
 
   // ---- One lane: its elements, and its address for ldmatrix ----
-  function show() {
-    const lane = hover ?? state.lane;
+  function show(lane = hover ?? state.lane) {
     slider.value = state.lane;
     root.querySelector(".gl-lane").textContent = `lane ${lane}`;
     for (const cell of cells) {

@@ -25,6 +25,7 @@ class FragmentMap(PicturedWidget):
     `LabError` and changes nothing.
     """
 
+    what = "The fragment map: which lane and register hold which element of an mma."
     _esm = esm("fragment_map")
     _css = css()
 

@@ -1,5 +1,5 @@
 // The mbarrier stepper: the fields of one mbarrier, its phases, and who waits for which parity, one step at a time.
-import { h, keepKeys, listen, readTheme, watch } from "./theme.js";
+import { h, keepKeys, listen, readTheme, watch, whileSeen } from "./theme.js";
 
 const PLAY_MS = 1100, PHASES = [-1, 0, 1, 2];
 
@@ -39,15 +39,15 @@ export function render({ model, el }) {
   function start() {
     if (get("step") === moments().length - 1) go(0);
     play.textContent = "Pause";
-    timer = setInterval(() => {
-      if (!root.isConnected || get("step") === moments().length - 1) pause();
+    timer = whileSeen(root, () => {
+      if (get("step") === moments().length - 1) pause();
       else go(get("step") + 1);
       if (get("step") === moments().length - 1) pause();
     }, PLAY_MS);
   }
 
   function pause() {
-    clearInterval(timer);
+    timer?.();
     timer = null;
     play.textContent = "Play";
   }

@@ -22,6 +22,7 @@ class MbarrierStepper(PicturedWidget):
     `story` and `step` are attributes, which follow the live view and change it.
     """
 
+    what = "The mbarrier stepper: one barrier step by step, and who waits for which parity."
     _esm = esm("mbarrier_stepper")
     _css = css()
 

@@ -11,6 +11,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from gemm_lab.notebook.widgets.asleep import HIDE
+
 FOLDER = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.M)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (\w+))", re.M)
@@ -26,8 +28,8 @@ def esm(name: str) -> str:
 
 
 def css() -> str:
-    """The style sheet that all widgets share."""
-    return (FOLDER / "look.css").read_text(encoding="utf-8")
+    """The style sheet that all widgets share, and the rule with which they hide the words of `asleep`."""
+    return f"{(FOLDER / 'look.css').read_text(encoding='utf-8')}\n{HIDE}\n"
 
 
 def _with_imports(name: str) -> str:

@@ -7,6 +7,7 @@ from base64 import b64encode
 import anywidget
 import traitlets
 
+from gemm_lab.notebook.widgets.asleep import show_beside
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import Card, drawn, png
 from gpu_simulator.argument_checks import as_whole, shown
@@ -20,16 +21,15 @@ _KINDS = {
     traitlets.Bool: (bool, "True or False"),
 }
 
-VIEW = "application/vnd.jupyter.widget-view+json"
-
 
 class PicturedWidget(anywidget.AnyWidget):
     """A live widget whose output also carries its picture and its text.
 
     A front end without widgets, a stored notebook and an exported page show the picture; a terminal prints the text.
-    Subclasses draw their state in `card` and describe it in `text`.
+    Subclasses draw their state in `card` and describe it in `text`; `what` says what they are.
     """
 
+    what = ""
     _shown = False  # whether the front end knows the widget
 
     def open(self) -> None:
@@ -101,6 +101,9 @@ class PicturedWidget(anywidget.AnyWidget):
         data["text/plain"] = self.text
         data["image/png"] = b64encode(self.png()).decode()
         return data
+
+    def _ipython_display_(self) -> None:
+        show_beside(self._repr_mimebundle_(), self.what)
 
 
 def _described(trait: traitlets.TraitType) -> str:

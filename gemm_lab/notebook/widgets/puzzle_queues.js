@@ -1,7 +1,7 @@
 // The queues of the banks: the chunks of one access, each below the wavefront that serves it, which can be stepped.
 import { at, heads, paint } from "./puzzle_board.js";
 import { groupsOf, range } from "./puzzle_rules.js";
-import { h } from "./theme.js";
+import { h, whileSeen } from "./theme.js";
 
 const HEAD = 19, PLAY_MS = 600;
 
@@ -63,14 +63,14 @@ export function queueBoard({ goal }) {
   function start() {
     if (step === view.served.count) go(0);
     play.textContent = "Pause";
-    timer = setInterval(() => {
-      if (!board.isConnected || step === view.served.count) pause();
+    timer = whileSeen(board, () => {
+      if (step === view.served.count) pause();
       else go(step + 1);
     }, PLAY_MS);
   }
 
   function pause() {
-    clearInterval(timer);
+    timer?.();
     timer = null;
     play.textContent = "Play";
   }

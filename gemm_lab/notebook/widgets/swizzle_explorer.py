@@ -32,6 +32,7 @@ class SwizzleExplorer(PicturedWidget):
     if there is none yet. An impossible choice raises `LayoutError` and changes nothing.
     """
 
+    what = "The swizzle explorer: one access of a warp to a tile, and the banks that it uses."
     _esm = esm("swizzle_explorer")
     _css = css()
 

@@ -38,6 +38,7 @@ class SwizzlePuzzle(PicturedWidget):
     impossible value raises `ImpossibleLayout`, which is a `LabError`, and changes nothing.
     """
 
+    what = "The swizzle puzzle: move the chunks of a tile until rows and columns are free of bank conflicts."
     _esm = esm("swizzle_puzzle")
     _css = css()
 

@@ -92,6 +92,24 @@ export function oncePerFrame(draw) {
   };
 }
 
+// Calls `act` every `ms` milliseconds while `root` is seen; returns a function that ends this. Nothing is done while the element is
+// scrolled away, taken out of the page or in a hidden tab; afterwards it goes on.
+export function whileSeen(root, act, ms) {
+  const document = root.ownerDocument;
+  let timer = null, seen = false;
+  const update = () => {
+    const on = seen && !document.hidden;
+    if (on && timer === null) timer = setInterval(act, ms);
+    if (on) return;
+    clearInterval(timer);
+    timer = null;
+  };
+  const sight = new IntersectionObserver((entries) => ((seen = entries.at(-1).isIntersecting), update()));
+  sight.observe(root);
+  document.addEventListener("visibilitychange", update);
+  return () => (sight.disconnect(), document.removeEventListener("visibilitychange", update), (seen = false), update());
+}
+
 // Calls back with the name of each of these traits that changes; returns a function that stops this.
 export function listen(model, names, callback) {
   const pairs = names.map((name) => [`change:${name}`, () => callback(name)]);

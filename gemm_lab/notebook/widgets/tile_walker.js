@@ -1,5 +1,5 @@
 // The tile walk: replays a function that multiplies counted matrices, with the tiles that are held and four counters.
-import { h, keepKeys, listen, oncePerFrame, prepare, readTheme, watch } from "./theme.js";
+import { h, keepKeys, listen, oncePerFrame, prepare, readTheme, watch, whileSeen } from "./theme.js";
 import { drawWalk, LEGEND } from "./tile_walk_canvas.js";
 import { advance, empty, MULTIPLY, outputAt, says, WRITE } from "./tile_walk_state.js";
 
@@ -58,8 +58,8 @@ export function render({ model, el }) {
     if (at() === stops.length - 1) go(0);
     const each = Math.max(1, Math.ceil((stops.length * QUICKEST_MS) / PLAY_MS));
     play.textContent = "Pause";
-    timer = setInterval(() => {
-      if (!root.isConnected || at() === stops.length - 1) pause();
+    timer = whileSeen(root, () => {
+      if (at() === stops.length - 1) pause();
       else go(at() + each, false); // Python gets the step when the walk pauses
       if (at() === stops.length - 1) pause();
     }, Math.min(SLOWEST_MS, Math.max(QUICKEST_MS, PLAY_MS / stops.length)));
@@ -67,7 +67,7 @@ export function render({ model, el }) {
 
   function pause() {
     if (timer === null) return;
-    clearInterval(timer);
+    timer?.();
     timer = null;
     play.textContent = "Play";
     model.save_changes();

@@ -32,6 +32,7 @@ class TileWalk(PicturedWidget):
     `step` and `pace` are attributes, which follow the live view and change it.
     """
 
+    what = "The tile walk: what a function of yours reads from where, step by step."
     _esm = esm("tile_walker")
     _css = css()
 

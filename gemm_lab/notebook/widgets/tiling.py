@@ -66,10 +66,10 @@ class TileFacts:
     @property
     def text(self) -> str:
         shape = " × ".join(map(str, self.block))
-        parts = [f"{shape} does {self.intensity:.1f} FLOP for each byte it reads."]
+        parts = [f"{shape} does {model.rounded_down(self.intensity)} FLOP for each byte it reads."]
         for name, tflops in self.attainable.items():
             side = "memory bound" if self.intensity < self.balance[name] else "compute bound"
-            parts.append(f"From {name}, balance {self.balance[name]:.1f}: at most {tflops:.1f} TFLOPS, {side}.")
+            parts.append(f"From {name}, balance {self.balance[name]:.2f}: at most {tflops:.1f} TFLOPS, {side}.")
         parts.append(self.sums_words)
         room = f"the {self.gpu.name} gives a block {self.gpu.smem_per_block:,}"
         parts.append(
@@ -119,7 +119,7 @@ def resource_words(found: TileResources) -> str:
     parts.append(f"At most {room.blocks} block{'s' * (room.blocks != 1)} on an SM ({room.limit}).")
     if "shared memory" in found.bounds:
         parts.append(
-            f"A warp tile does {found.warp_intensity:.1f} FLOP for each byte of shared memory: at most "
+            f"A warp tile does {model.rounded_down(found.warp_intensity)} FLOP for each byte of shared memory: at most "
             f"{found.bounds['shared memory']:.0f} TFLOPS."
         )
     need = found.hit_rate_needed
@@ -139,6 +139,7 @@ class TileExplorer(PicturedWidget):
     and the last possible choice stays drawn.
     """
 
+    what = "The tile explorer: a block tile, what it takes of an SM, and how fast it can be."
     _esm = esm("tile_explorer")
     _css = css()
 
@@ -304,7 +305,7 @@ def drawn_facts(facts: TileFacts, text: str) -> dict:
     """What the browser draws: the tile, the bars, and the sentences for those who cannot see them."""
     return {
         "block": list(facts.block),
-        "intensity": f"{facts.intensity:.1f} FLOP for each byte read",
+        "intensity": f"{model.rounded_down(facts.intensity)} FLOP for each byte read",
         "bars": [vars(bar) for bar in bars(facts)],
         "text": text,
         "problem": "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gemm_lab.model.roofline import rounded_down
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
@@ -37,7 +38,9 @@ def picture(facts: Any, bars: Sequence[Any]) -> Card:
     page.text(0.3, below, f"A: {m} × {k}", ha="left", colour=style.ink(style.A))
     page.text(x + SIDE, below, f"tile of D: {m} × {n}", ha="right", colour=style.ink(style.D))
     left, wide, top = x + SIDE + 0.45, 7.75 - (x + SIDE + 0.45), 0.35
-    page.text(left, top, f"{facts.gpu.name}: {facts.intensity:.1f} FLOP for each byte read", ha="left", bold=True)
+    page.text(
+        left, top, f"{facts.gpu.name}: {rounded_down(facts.intensity)} FLOP for each byte read", ha="left", bold=True
+    )
     for place, bar in enumerate(bars):
         line = top + 0.4 + place * 0.8
         page.text(left, line, bar.name, ha="left", bold=True)

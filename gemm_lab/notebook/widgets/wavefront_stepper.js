@@ -1,7 +1,7 @@
 // The wavefront stepper: the shared-memory accesses of a compiled kernel's warps, one wavefront at a time.
 import { idealWavefronts, schedule } from "./banks.js";
 import { drawMemory } from "./memory_canvas.js";
-import { h, keepKeys, listen, oncePerFrame, readTheme, watch } from "./theme.js";
+import { h, keepKeys, listen, oncePerFrame, readTheme, watch, whileSeen } from "./theme.js";
 import { drawWavefronts } from "./wavefront_canvas.js";
 
 const PLAY_MS = 550;
@@ -56,15 +56,15 @@ export function render({ model, el }) {
   function start() {
     show(0);
     play.textContent = "Pause";
-    timer = setInterval(() => {
-      if (!root.isConnected || get("wavefront") < 0) pause();
+    timer = whileSeen(root, () => {
+      if (get("wavefront") < 0) pause();
       else show(get("wavefront") + 1);
       if (get("wavefront") < 0) pause();
     }, PLAY_MS);
   }
 
   function pause() {
-    clearInterval(timer);
+    timer?.();
     timer = null;
     play.textContent = "Play";
   }

@@ -25,6 +25,7 @@ class WavefrontStepper(PicturedWidget):
     line or a warp that does not exist raises `LabError` and changes nothing.
     """
 
+    what = "The wavefront stepper: the accesses of a kernel to shared memory, one wavefront at a time."
     _esm = esm("wavefront_stepper")
     _css = css()
 

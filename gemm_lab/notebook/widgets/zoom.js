@@ -1,5 +1,5 @@
 // One GEMM, one zoom: six levels from DRAM to the bits of an address on one canvas, over the steps of a kernel.
-import { h, keepKeys, listen, readTheme, watch } from "./theme.js";
+import { h, keepKeys, listen, readTheme, watch, whileSeen } from "./theme.js";
 import { drawBlock, drawDram } from "./zoom_matrices.js";
 import { pen } from "./zoom_pen.js";
 import { decode, LEVELS, TITLES } from "./zoom_state.js";
@@ -77,8 +77,8 @@ export function render({ model, el }) {
     if (get("step") >= last()) seek(0);
     play.textContent = "Pause";
     says.setAttribute("aria-live", "off"); // a reader would fall behind
-    timer = setInterval(() => {
-      if (!root.isConnected || get("step") >= last()) pause();
+    timer = whileSeen(root, () => {
+      if (get("step") >= last()) pause();
       else seek(get("step") + 1, false);
       if (get("step") >= last()) pause();
     }, still.matches ? 3 * PLAY_MS : PLAY_MS);
@@ -86,7 +86,7 @@ export function render({ model, el }) {
 
   function pause() {
     if (timer === null) return;
-    clearInterval(timer);
+    timer?.();
     timer = null;
     play.textContent = "Play";
     says.setAttribute("aria-live", "polite");

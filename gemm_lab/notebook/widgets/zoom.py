@@ -33,6 +33,7 @@ class Zoom(PicturedWidget):
     and change it. A value that does not exist raises `LabError` and changes nothing.
     """
 
+    what = "The zoom: one product, from the matrices in DRAM down to the bits of an address."
     _esm = esm("zoom")
     _css = css()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemm_lab.notebook.arrangement import arrangement
+from gemm_lab.notebook.arrangement import PANEL, arrangement
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import banks
 from tests.tools.test_figures import problems
@@ -52,6 +52,16 @@ def test_the_picture_reads_well(size):
     made = arrangement(lambda row, chunk: chunk, *size)
     assert problems(made._picture()) == []
     assert made._repr_png_()[0].startswith(b"\x89PNG") and made._repr_html_() is None
+
+
+def test_the_name_of_a_chunk_fits_its_cell():
+    """Also that of row 10, which has a digit more, and that of chunk 0 of row 0, which is bold."""
+    picture = arrangement(lambda row, chunk: chunk ^ row % 8, rows=16, chunks=8)._picture()
+    ink = picture.canvas.get_renderer()
+    names = [text for text in picture.axes[0].texts if "·" in text.get_text() and text.get_text()[0].isdigit()]
+    assert len(names) == 2 * 16 * 8
+    cell = PANEL / 8 * picture.dpi
+    assert max(text.get_window_extent(ink).width for text in names) <= 0.92 * cell
 
 
 LEAVING = [

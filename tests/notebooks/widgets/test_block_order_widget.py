@@ -57,6 +57,7 @@ def test_a_stored_notebook_has_the_picture_as_a_picture(monkeypatch):
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
     widgets.block_order(2048, 4096, 1024, (256, 128), "t4", "grouped", 4)._ipython_display_()
-    (data,) = shown
+    words, data = shown
+    assert "image/png" not in words and "order of the output tiles" in words["text/plain"]
     assert b64decode(data["image/png"])[:4] == b"\x89PNG" and "text/html" not in data
     assert "grouped by 4 rows" in data["text/plain"]

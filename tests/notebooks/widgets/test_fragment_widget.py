@@ -5,7 +5,7 @@ from base64 import b64decode
 import pytest
 
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.widgets.picture import VIEW
+from gemm_lab.notebook.widgets.asleep import VIEW
 from gpu_simulator.errors import LabError
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from gemm_lab.model.mbarrier_phases import STORIES
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.widgets.picture import VIEW
+from gemm_lab.notebook.widgets.asleep import VIEW
 from gpu_simulator.errors import LabError
 
 

@@ -10,7 +10,7 @@ from traitlets import TraitError
 import gemm_lab as lab
 from gemm_lab.model.puzzle_formula import formula, line
 from gemm_lab.model.puzzle_layout import PuzzleLayout, PuzzleTile, accesses, light, served
-from gemm_lab.notebook.widgets.picture import VIEW
+from gemm_lab.notebook.widgets.asleep import VIEW
 from gemm_lab.notebook.widgets.puzzle_goals import GOALS
 from gemm_lab.notebook.widgets.puzzle_judge import judge
 from gpu_simulator.errors import LabError

@@ -6,7 +6,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.notebook.widgets import modules
-from gemm_lab.notebook.widgets.picture import VIEW
+from gemm_lab.notebook.widgets.asleep import VIEW
 from gemm_lab.notebook.widgets.swizzle_explorer import SwizzleExplorer
 from gpu_simulator.errors import LabError
 

@@ -3,6 +3,7 @@
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.model.roofline import rounded_down
 from gemm_lab.notebook.widgets.tiling import TILES, TileExplorer, bars, tile_facts
 from gpu_simulator.errors import LabError
 
@@ -95,7 +96,21 @@ def test_the_still_picture_is_small_and_repeatable():
     assert TileExplorer().png() == TileExplorer().png() != TileExplorer(256).png()
     assert len(TileExplorer(512, 512, 128, warp=(64, 64)).png()) < 30_000
     data = TileExplorer()._repr_mimebundle_()
-    assert data["image/png"] and data["text/plain"].startswith("128 × 128 × 32 does 64.0 FLOP")
+    assert data["image/png"] and data["text/plain"].startswith("128 × 128 × 32 does 64 FLOP")
+
+
+def test_what_it_shows_of_a_tile_never_contradicts_the_check_of_the_exercise():
+    shown = TileExplorer(256, 160, 32)
+    assert "does 98.46 FLOP for each byte" in shown.text and shown.shown["intensity"].startswith("98.46 FLOP")
+    with pytest.raises(LabError, match=r"gives 98.46 FLOP/byte; the balance point is 98.48"):
+        lab.exercise("01_block_tile").check(block_m=256, block_n=160, block_k=32)
+    assert [rounded_down(value) for value in (98.4999, 0.29, 64.0, 85.3333, 2.5)] == [
+        "98.49",
+        "0.29",
+        "64",
+        "85.33",
+        "2.5",
+    ]
 
 
 @pytest.mark.long

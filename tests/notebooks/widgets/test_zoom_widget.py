@@ -9,7 +9,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.notebook import exercise_kernel, later_exercises, unbound
 from gemm_lab.notebook.widgets import zoom_scene
-from gemm_lab.notebook.widgets.picture import VIEW
+from gemm_lab.notebook.widgets.asleep import VIEW
 from gemm_lab.notebook.widgets.zoom_events import recorded
 from gemm_lab.notebook.widgets.zoom_layout import layout_of
 from gemm_lab.notebook.widgets.zoom_text import LEVELS, different_bytes

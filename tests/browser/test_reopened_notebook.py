@@ -1,0 +1,63 @@
+"""A notebook that is opened the next day, without its kernel: what was a live view is an error, the words are there.
+
+Screenshots lie in the test's folder.
+"""
+
+import nbformat
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
+from playwright.sync_api import expect  # noqa: E402
+
+from tests.browser.test_widgets_in_jupyterlab import TOKEN, WAIT_MS, run  # noqa: E402
+
+pytestmark = pytest.mark.browser
+
+CELLS = [
+    "import gemm_lab as lab\nlab.swizzle(rows=64, row_bytes=128)",
+    "p = lab.predict('How many wavefronts does it take?', hint='Count.')\np",
+    "from gemm_lab.notebook import widgets\nwidgets.block_order(2048, 4096, 1024, (256, 128), 't4', 'grouped', 4)",
+]
+SEEN = ["32wavefronts", "How many wavefronts", "grouped by 4 rows"]
+HOW = "Run All Above Selected Cell"
+
+
+def opened(page, server):
+    page.goto(f"{server}lab/tree/asleep.ipynb?token={TOKEN}&reset", timeout=120_000)
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    cells.first.wait_for(timeout=120_000)
+    return cells
+
+
+def test_the_question_stays_when_the_kernel_is_gone(page, server, tmp_path):
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(text) for text in CELLS],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    nbformat.write(book, tmp_path / "lab" / "asleep.ipynb")
+    page.set_default_timeout(WAIT_MS)
+    page.set_viewport_size({"width": 1280, "height": 1700})
+    cells = opened(page, server)
+    for number, seen in enumerate(SEEN):
+        run(page, cells.nth(number), seen)
+    expect(cells.nth(1).get_by_placeholder("your answer")).to_be_visible()
+    for number in range(3):
+        expect(cells.nth(number).get_by_text(HOW)).to_be_hidden()
+    expect(cells.nth(1).get_by_text("How many wavefronts")).to_have_count(1 + 1)  # in the cell's source, and once below
+    page.screenshot(path=tmp_path / "live.png", full_page=True)
+
+    page.evaluate(
+        """async () => {
+          const app = window.jupyterapp;
+          await app.commands.execute("docmanager:save");
+          await app.serviceManager.sessions.shutdownAll();
+        }"""
+    )
+    stored = nbformat.read(tmp_path / "lab" / "asleep.ipynb", as_version=4)
+    assert all(len(cell.outputs) == 2 for cell in stored.cells)
+    cells = opened(page, server)
+    expect(cells.nth(0)).to_contain_text("The swizzle explorer")
+    expect(cells.nth(1)).to_contain_text("Predict. How many wavefronts does it take?")
+    for number in range(3):
+        expect(cells.nth(number).get_by_text(HOW)).to_be_visible()
+    page.screenshot(path=tmp_path / "asleep.png", full_page=True)
