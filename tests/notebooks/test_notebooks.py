@@ -18,7 +18,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 SERIES = (
     "00_start_here",
     "01_memory_wall_and_roofline",
-    "02_tiling_hierarchy",
+    "02a_tiling_in_python",
+    "02b_tiling_on_a_gpu",
     "03_tensor_cores_and_fragments",
     "04_banks_and_wavefronts",
     "05_padding_and_swizzling",
@@ -73,7 +74,7 @@ def sentences(text: str) -> list[str]:
 
 def opens_with_a_question(book):
     first = book.cells[0]
-    if first.cell_type != "markdown" or not re.match(r"# \d\d · \S", first.source):
+    if first.cell_type != "markdown" or not re.match(r"# \d\d[ab]? · \S", first.source):
         yield "the first cell is not a title such as “# 01 · …”"
     elif not re.search(r"\*\*[^*]+\?\*\*", first.source):
         yield "the first cell asks no question in bold"
@@ -214,7 +215,7 @@ def test_file(path):
     assert path.stat().st_size < MAX_BYTES["first half" if path.stem < "06" else "second half"]
     book = nbformat.read(path, as_version=4)
     nbformat.validate(book)
-    assert book.cells[0].source.startswith(f"# {path.stem[:2]} ·")
+    assert book.cells[0].source.startswith(f"# {path.stem.split('_')[0]} ·")
     assert {name[:2] for name in re.findall(r'lab\.exercise\(\\"(\w+)', path.read_text())} == {path.stem[:2]}
 
 
@@ -227,7 +228,7 @@ def test_the_guide_for_authors_names_these_limits():
 
 
 def test_the_series_begins():
-    assert {"00_start_here", "01_memory_wall_and_roofline", "02_tiling_hierarchy"} <= {path.stem for path in PATHS}
+    assert {"00_start_here", "01_memory_wall_and_roofline", "02a_tiling_in_python"} <= {path.stem for path in PATHS}
 
 
 def test_kernel_cells_hold_what_their_files_hold():
