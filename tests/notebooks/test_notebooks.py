@@ -35,6 +35,7 @@ PATHS = sorted(FOLDER.glob("*.ipynb"))
 QUICK = ("03",)  # `make test` runs these from top to bottom
 FIRST_CODE = "import gemm_lab as lab\n%load_ext gemm_lab"
 MAX_BYTES = {"first half": 300_000, "second half": 450_000}  # the second half has the longer kernels in its cards
+LONG = 75  # minutes after which a break is due
 MAX_LINES, MAX_WORDS, MAX_SENTENCE = 8, 150, 40
 LAB_ERROR = re.compile(r"\w*(Error|WrongAnswer|WrongResult|KernelFault|KernelHang|WorkerLost|UnknownKernel): ")
 
@@ -69,6 +70,30 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.?!:;])\s+|\n\s*\n", "\n".join(lines))
 
 
+def minutes(cells) -> float:
+    """How long a reader needs, without optional parts: 120 words a minute, and time for everything that is to be done.
+
+    Calibrated by a reader of 00 to 05. An exercise about one of the large kernels of 06 to 12 takes longer.
+    """
+    title, found, optional = cells[0].source, 0.0, False
+    for cell in cells:
+        heading = re.match("## (.+)", cell.source) if cell.cell_type == "markdown" else None
+        optional = heading[1].startswith("Optional") if heading else optional
+        if optional or is_setup(cell):
+            continue
+        if cell.cell_type == "markdown":
+            found += len(cell.source.split()) / 120
+            continue
+        of_each = {
+            r'@lab\.puzzle\("(?!\d\d_own_kernel)': 5,
+            r'@lab\.puzzle\("\d\d_own_kernel': 20,
+            r"lab\.predict\(": 1.5,
+            r"lab\.exercise\(": 12 if title < "# 06" else 20,
+        }
+        found += 0.4 + sum(each * len(re.findall(call, cell.source)) for call, each in of_each.items())
+    return found
+
+
 # ---- The rules: each names what is wrong ----
 
 
@@ -80,6 +105,21 @@ def opens_with_a_question(book):
         yield "the first cell asks no question in bold"
     if not code(book) or code(book)[0].source != FIRST_CODE:
         yield "the first code cell does not import the lab and load its magic"
+
+
+def says_how_long_it_takes(book):
+    """The first cell has the minutes, and says whose outputs are stored; a long notebook has a break."""
+    first, needed = book.cells[0].source, minutes(book.cells)
+    said = re.search(r"about (\d+) minutes", first)
+    if said is None or not 0.85 <= int(said[1]) / needed <= 1.15:
+        yield f"says {said[1] if said else 'no'} minutes, and takes about {needed:.0f}"
+    if "recorded on an H200" not in first:
+        yield "does not say that its stored outputs are those of an H200"
+    breaks = [cell.source for cell in prose(book)[1:] if "good place for a break" in cell.source]
+    if needed > LONG and not breaks:
+        yield f"takes about {needed:.0f} minutes and has no break"
+    if not all("*Run → Run All Above Selected Cell*" in text for text in breaks):
+        yield "a break that does not say how to go on"
 
 
 def has_about_as_much_prose_as_code(book):
@@ -186,6 +226,7 @@ def is_stored_clean(book):
 
 RULES = (
     opens_with_a_question,
+    says_how_long_it_takes,
     has_about_as_much_prose_as_code,
     keeps_calls_of_the_lab_short,
     keeps_prose_short,
@@ -227,6 +268,12 @@ def test_the_guide_for_authors_names_these_limits():
         assert words.replace("8 lines", "eight lines") in guide, words
 
 
+def test_the_first_puzzle_of_the_series_is_solved_within_a_quarter_of_an_hour():
+    cells = nbformat.read(FOLDER / "00_start_here.ipynb", as_version=4).cells
+    first = next(place for place, cell in enumerate(cells) if "@lab.puzzle(" in cell.source)
+    assert minutes(cells[: first + 1]) <= 15
+
+
 def test_the_series_begins():
     assert {"00_start_here", "01_memory_wall_and_roofline", "02a_tiling_in_python"} <= {path.stem for path in PATHS}
 
@@ -249,9 +296,12 @@ def test_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
 # ---- A notebook that keeps the rules, and ways to break each ----
 
 
+TIMES = "It takes about 20 minutes. Outputs were recorded on an H200."
+
+
 def good_book():
     cells = [
-        new_markdown_cell("# 01 · A title\n\n**Why?**"),
+        new_markdown_cell(f"# 01 · A title\n\n**Why?**\n\n{TIMES}"),
         new_markdown_cell("Short."),
         new_code_cell(FIRST_CODE, execution_count=1),
     ]
@@ -282,6 +332,16 @@ BREAKS = {
         lambda b: b.cells.pop(0),
         lambda b: b.cells[0].update(source="# 01 · A title"),
         lambda b: b.cells[2].update(source="import gemm_lab"),
+    ],
+    says_how_long_it_takes: [
+        lambda b: b.cells[0].update(source="# 01 · A title\n\n**Why?**\n\nOutputs were recorded on an H200."),
+        lambda b: b.cells[0].update(source=b.cells[0].source.replace("20", "40")),
+        lambda b: b.cells[0].update(source=b.cells[0].source.replace("an H200", "a GPU")),
+        lambda b: b.cells.insert(3, new_markdown_cell("A good place for a break.")),
+        lambda b: (
+            b.cells[0].update(source=b.cells[0].source.replace("20", "80")),
+            b.cells.extend(new_code_cell('@lab.puzzle("01_x")') for _ in range(11)),
+        ),
     ],
     has_about_as_much_prose_as_code: [
         lambda b: b.cells.extend(new_code_cell("1") for _ in range(20)),
@@ -384,6 +444,13 @@ def test_what_is_new_is_stored_and_what_was_recorded_stays(tmp_path):
     cells = nbformat.read(path, as_version=4).cells
     assert [cell.outputs[0]["text"] for cell in cells] == ["new\n", "400 TFLOPS"]
     assert [cell.execution_count for cell in cells] == [1, 2]
+
+
+def test_an_output_that_would_give_an_answer_away_is_not_stored(tmp_path):
+    path = tmp_path / "book.ipynb"
+    cells = [new_code_cell("print(4)", metadata={"tags": ["unstored"]}), new_code_cell("print(5)")]
+    nbformat.write(new_notebook(cells=cells), path)
+    assert [bool(cell.outputs) for cell in stored(path).cells] == [False, True]
 
 
 def test_a_notebook_that_fails_is_not_stored(tmp_path):
