@@ -32,9 +32,7 @@ def launched(answer: Function, m: int, n: int, k: int) -> Simulation:
         raise Missed(f"{where}{found.error}")
     d = found.arrays[2] if len(found.arrays) == 3 else None
     if d is None or d.shape != (m, n) or d.dtype != np.float32:
-        raise Missed(
-            f"{where}args has to hold three arrays of float32, in this order: A, B, and D with {m} × {n} elements."
-        )
+        raise Missed(f"{where}args has to hold three arrays of float32 in this order: A, B, and D, {m} × {n}.")
     if not all(map(np.array_equal, (a, b), before)):
         raise Missed(f"{where}your kernel changed A or B; it may only write D.")
     if (wrong := np.argwhere(~(d == wanted))).size:
@@ -53,8 +51,8 @@ def launched(answer: Function, m: int, n: int, k: int) -> Simulation:
 @register(
     "00_own_kernel",
     title="A kernel of your own",
-    task="Write the text of a kernel gemm, and complete on_a_gpu(A, B): it starts this kernel with lab.simulate, with a "
-    "grid and a block of your choice, and returns what lab.simulate returns. A and B are float32 and have any size.",
+    task="Write the text of a kernel gemm, and complete on_a_gpu(A, B): it starts this kernel with lab.simulate, with "
+    "a grid and a block of your choice, and returns what lab.simulate returns. A and B are float32 and have any size.",
     hint="int row = blockIdx.y * blockDim.y + threadIdx.y; and the same with x for the column. Threads outside of D "
     "return at once; the others add up one element as your innermost loop did, and store it. With "
     "block=(16, 16), the grid is (-(-n // 16), -(-m // 16)): n belongs to x.",
@@ -68,8 +66,8 @@ def own_kernel(answer: Function) -> Facts:
 @register(
     "02_own_kernel",
     title="A tiled kernel of your own",
-    task="Write the text of a kernel gemm with tiles in shared memory, and complete on_a_gpu(A, B): it starts this kernel "
-    f"with lab.simulate and returns what that returns. For {CUBE} × {CUBE} × {CUBE} it may fetch at most half as much "
+    task="Write the text of a kernel gemm with tiles in shared memory, and complete on_a_gpu(A, B): it starts this "
+    f"kernel with lab.simulate and returns what that returns. For {CUBE} × {CUBE} × {CUBE} it may fetch at most half as much "
     "again from global memory as tiles of 16 × 16 need.",
     hint="Two arrays __shared__ float tile_a[16][16], tile_b[16][16], and a loop over k in steps of 16. In each turn a "
     "thread carries one element of each tile, or a zero beyond the edge, then __syncthreads(), then 16 products, then "
@@ -83,7 +81,7 @@ def own_tiles(answer: Function) -> Facts:
     if sectors > most:
         raise Missed(
             f"D is right, but for {CUBE} × {CUBE} × {CUBE} your kernel asked global memory for {sectors:,} sectors; "
-            f"tiles of {EDGE} × {EDGE} need {LEAST:,}, and at most {most:,} are accepted. Each element of a tile has to "
-            "be fetched once and used by all threads, and neighbouring threads have to fetch neighbouring elements."
+            f"tiles of {EDGE} × {EDGE} need {LEAST:,}, and at most {most:,} are accepted. Each element of a tile has "
+            "to be fetched once and used by all threads, and neighbouring threads have to fetch neighbouring elements."
         )
     return [("products tried", str(len(SHAPES) + 1)), ("sectors", f"{sectors:,}, with tiles of 16 × 16 {LEAST:,}")]

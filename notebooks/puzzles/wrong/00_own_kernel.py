@@ -59,7 +59,7 @@ def a_missing_semicolon(A, B):
 
 
 def d_in_front_of_a(A, B):
-    """args has to hold three arrays of float32, in this order"""
+    """args has to hold three arrays of float32 in this order"""
     (m, k), n = A.shape, B.shape[1]
     text = KERNEL.replace("const float* a, const float* b, float* d,", "float* d, const float* a, const float* b,")
     return lab.simulate(text, grid=(9, 9), block=(16, 16), args=[np.zeros((m, n), "float32"), A, B, m, n, k])

@@ -34,7 +34,9 @@ def _started(A, B, *changes):
 def the_kernel_of_notebook_00(A, B):
     """33,280 sectors; tiles of 16 × 16 need 4,608"""
     start, end = KERNEL.index("    tile_a[y][x] ="), KERNEL.index("  }\n  if (row")
-    plain = "    for (int i = k_tile; row < m && col < n && i < k && i < k_tile + T; i++) acc += a[row * k + i] * b[i * n + col];\n"
+    plain = """    for (int i = k_tile; row < m && col < n && i < k && i < k_tile + T; i++)
+      acc += a[row * k + i] * b[i * n + col];
+"""
     return _started(A, B, (KERNEL[start:end], plain))
 
 
