@@ -33,7 +33,7 @@ SERIES = (
 )
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 QUICK = ("03",)  # `make test` runs these from top to bottom
-FIRST_CODE = "import gemm_lab as lab\n%load_ext gemm_lab"
+FIRST_CODE = "import gemm_lab as lab\n%load_ext gemm_lab\nlab.progress()"
 MAX_BYTES = {"first half": 300_000, "second half": 450_000}  # the second half has the longer kernels in its cards
 LONG = 75  # minutes after which a break is due
 MAX_LINES, MAX_WORDS, MAX_SENTENCE = 8, 150, 40
@@ -104,7 +104,9 @@ def opens_with_a_question(book):
     elif not re.search(r"\*\*[^*]+\?\*\*", first.source):
         yield "the first cell asks no question in bold"
     if not code(book) or code(book)[0].source != FIRST_CODE:
-        yield "the first code cell does not import the lab and load its magic"
+        yield "the first code cell does not import the lab, load its magic and show the reader's progress"
+    elif run.UNSTORED not in tags(code(book)[0]):
+        yield "the progress of whoever recorded the notebook would be stored"
 
 
 def says_how_long_it_takes(book):
@@ -303,7 +305,7 @@ def good_book():
     cells = [
         new_markdown_cell(f"# 01 · A title\n\n**Why?**\n\n{TIMES}"),
         new_markdown_cell("Short."),
-        new_code_cell(FIRST_CODE, execution_count=1),
+        new_code_cell(FIRST_CODE, execution_count=1, metadata={"tags": ["unstored"]}),
     ]
     for name in "pqrs":
         cells += [
@@ -332,6 +334,7 @@ BREAKS = {
         lambda b: b.cells.pop(0),
         lambda b: b.cells[0].update(source="# 01 · A title"),
         lambda b: b.cells[2].update(source="import gemm_lab"),
+        lambda b: b.cells[2].metadata.pop("tags"),
     ],
     says_how_long_it_takes: [
         lambda b: b.cells[0].update(source="# 01 · A title\n\n**Why?**\n\nOutputs were recorded on an H200."),

@@ -67,8 +67,8 @@ def own_kernel(answer: Function) -> Facts:
     "02_own_kernel",
     title="A tiled kernel of your own",
     task="Write the text of a kernel gemm with tiles in shared memory, and complete on_a_gpu(A, B): it starts this "
-    f"kernel with lab.simulate and returns what that returns. For {CUBE} × {CUBE} × {CUBE} it may fetch at most half "
-    "as much again from global memory as tiles of 16 × 16 need.",
+    "kernel with lab.simulate and returns what that returns. In a product of 64 × 64 × 64 it may ask global memory for "
+    "at most 1.5 times the sectors that tiles of 16 × 16 need.",
     hint="Two arrays __shared__ float tile_a[16][16], tile_b[16][16], and a loop over k in steps of 16. In each turn a "
     "thread carries one element of each tile, or a zero beyond the edge, then __syncthreads(), then 16 products, then "
     "__syncthreads() again. No thread may return before the last barrier, so test row < m && col < n at the store.",
