@@ -84,4 +84,8 @@ def own_tiles(answer: Function) -> Facts:
             f"tiles of {EDGE} × {EDGE} need {LEAST:,}, and at most {most:,} are accepted. Each element of a tile has "
             "to be fetched once and used by all threads, and neighbouring threads have to fetch neighbouring elements."
         )
-    return [("products tried", str(len(SHAPES) + 1)), ("sectors", f"{sectors:,}, with tiles of 16 × 16 {LEAST:,}")]
+    return [
+        ("products tried", str(len(SHAPES) + 1)),
+        ("sectors", f"{sectors:,}"),
+        (f"with tiles of {EDGE} × {EDGE}", f"{LEAST:,}"),
+    ]
