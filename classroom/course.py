@@ -42,7 +42,7 @@ configure(c)
 _TASK, _CHECK = re.compile(r'lab\.exercise\("(\w+)"\)'), re.compile(r"^\w+\.check\(")
 _IMAGE = re.compile(r"\.\./images/([\w.-]+)")
 _DOCUMENT = re.compile(rf"\]\(\.\./({'|'.join(map(re.escape, DOCUMENTS))})")
-_NOTEBOOK = re.compile(r"\]\((\d\d_\w+)\.ipynb")
+_NOTEBOOK = re.compile(r"\]\((\d\d[ab]?_\w+)\.ipynb")
 
 
 def assignment(notebook: Path) -> nbformat.NotebookNode:

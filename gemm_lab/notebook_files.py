@@ -8,6 +8,7 @@ checkout, so that the notebooks find the pictures between their cells, and their
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from gemm_lab.config import DOCUMENTS, data_dir, document
 from gpu_simulator.errors import LabError
 
+_NUMBERED = re.compile(r"\d\d[ab]?_")
 # The kernelspec of every notebook that is stored or handed out; the environment that ran it may use another name.
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -26,15 +28,25 @@ def notebooks_in(folder: Path) -> list[Path]:
 
 @lru_cache(maxsize=1)
 def cells_of_the_series() -> dict[str, tuple[tuple[str, str], ...]]:
-    """(type, source) of each cell of every notebook, by its number, such as "02". What is no notebook is left out."""
-    found = {}
-    for path in sorted(data_dir("notebooks").glob("[0-9][0-9]_*.ipynb")):
+    """(type, source) of each cell of every notebook, by its number, such as "03". What is no notebook is left out.
+
+    The cells of a notebook in two parts, 02a and 02b, are together under "02".
+    """
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for path in notebooks_of(""):
         try:
             cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            found[path.name[:2]] = tuple((cell["cell_type"], "".join(cell["source"])) for cell in cells)
+            texts = tuple((cell["cell_type"], "".join(cell["source"])) for cell in cells)
         except (OSError, ValueError, KeyError, TypeError):
             continue
+        found[path.name[:2]] = found.get(path.name[:2], ()) + texts
     return found
+
+
+def notebooks_of(number: str) -> list[Path]:
+    """The notebooks of the series with this number, such as "02", which has two; with "", all of them, in order."""
+    paths = sorted(data_dir("notebooks").glob(f"{number}*.ipynb"))
+    return [path for path in paths if _NUMBERED.match(path.name)]
 
 
 def copy_series(into: Path) -> list[Path]:

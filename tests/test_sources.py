@@ -17,7 +17,7 @@ ENTRIES = {
     for title, body in re.findall(r"^### (.+)\n((?:(?!^##).*\n)+)", REFERENCES, flags=re.M)
 }
 TEXTS = ("tiling text", "T4 article", "Ampere article", "H100 report", "B200 walk-through")
-PATHS = {path.stem[:2]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+PATHS = {path.stem.split("_")[0]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 # These are being rewritten. Take a number out of the list once its notebook passes; then a failure is one again.
 NOT_YET = ()
 NOTEBOOKS = [

@@ -1,6 +1,6 @@
 """A notebook as GitHub shows it: without styles, scripts and classes, so that only tables, lists and code remain.
 
-    python -m tools.github_view notebooks/02_tiling_hierarchy.ipynb --into build/github
+    python -m tools.github_view notebooks/02a_tiling_in_python.ipynb --into build/github
 
 writes an HTML page for each notebook. Tests use `stripped` and `loose_runs` to check every stored card.
 """

@@ -33,6 +33,7 @@ from tools.figures.png import smaller
 
 LIMIT_S = 600.0
 REVEAL = "reveal"  # tag of a cell that compares a prediction with the answer
+UNSTORED = "unstored"  # tag of a cell whose output would answer a question that stands near it
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 
@@ -124,7 +125,7 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
     Without a kernel, a stored widget view is shown as an error; the widget's picture and its text are kept (see
     `widgets.picture`). Progress bars, stderr and times of execution are removed too, and pictures get a palette, which
-    makes them small.
+    makes them small. A cell that is tagged `unstored` keeps no output.
     """
     bars = progress_bars(notebook)
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
@@ -137,7 +138,9 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         if cell.cell_type != "code":
             continue
         cell.outputs = [
-            output for output in cell.outputs if output.get("name") != "stderr" and _view(output) not in bars
+            output
+            for output in cell.outputs
+            if output.get("name") != "stderr" and _view(output) not in bars and UNSTORED not in (tags or ())
         ]
         for output in cell.outputs:
             data = output.get("data", {})

@@ -15,7 +15,8 @@ NUMBERED = 0.03  # share of the card from which a part of a bar has room for its
 def bars(section: Any, least: float = 0.0) -> str:
     """HTML of the stacked bars of a `plots.Section`, their totals, and a legend with numbers; "" without parts.
 
-    least: the legend has the parts whose share of some bar is at least this; `small_parts` has the others.
+    least: the legend has the parts whose share of some bar is at least this, and those that have a number in a bar;
+    `small_parts` has the others.
     """
     from gemm_lab.plots import short_number
 
@@ -47,9 +48,14 @@ def small_parts(section: Any, least: float) -> str:
 
 
 def _large(section: Any, least: float) -> list[str]:
-    """The parts whose share of some bar is at least `least`."""
+    """The parts whose share of some bar is at least `least`, or which are wide enough for a number there."""
     bars_and_totals = [(row, section.total(row) or 1) for _, row in section.rows]
-    return [part for part in section.parts if any(row.get(part, 0) / total >= least for row, total in bars_and_totals)]
+    wide = NUMBERED * (max(total for _, total in bars_and_totals) if bars_and_totals else 1)
+    return [
+        part
+        for part in section.parts
+        if any(row.get(part, 0) >= min(least * total, wide) for row, total in bars_and_totals)
+    ]
 
 
 def text_on(colour: str) -> str:

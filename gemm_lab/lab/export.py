@@ -1,17 +1,25 @@
-"""`gemm-lab export NAME`: writes a standalone .cu file for nvcc and ncu. Its main checks and times the kernel."""
+"""`gemm-lab export NAME`: writes a standalone .cu file for nvcc and ncu. Its main checks and times the kernel.
+
+`own_kernel` does the same for a kernel that a learner has written.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+from gemm_lab import catalog
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab import export_launch
+from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.compiler.nvrtc_library import config_header
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import ConfigError, LabError
 
 _INCLUDE = re.compile(r'^#include "([^"]+)".*$', re.M)
+_GRID = re.compile(r"(?:\b(?:cdiv|M|N|K)\b|[\d\s+*/(),-])+")
 _C_TYPES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float"}
 
 
@@ -48,6 +56,27 @@ def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None =
         f"// Build: nvcc -O3 -std=c++17 {target} FILE.cu   Run: ./a.out [m n k]\n"
         f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source or spec.source)}\n{_main(spec, config)}"
     )
+
+
+@checked
+def own_kernel(source: str, grid: Sequence[str], block: Sequence[int]) -> str:
+    """The text of one .cu file: a learner's kernel, with a main that checks and times it at any size.
+
+    source: has `extern "C" __global__ void gemm(const float*, const float*, float*, int, int, int)`: A, B, D, m, n, k,
+    all row-major.   grid: one or two expressions over M, N and K, such as "cdiv(N, 16)", for x and y.   block: threads
+    in x and y. Raises `ConfigError` for a text without a kernel gemm and for a grid or block of another form.
+    """
+    if not re.search(r"__global__\s+void\s+(__launch_bounds__\([^)]*\)\s*)?gemm\s*\(", source):
+        raise ConfigError("This text has no kernel “gemm”. Its line is: __global__ void gemm(const float* a, …).")
+    threads = [as_whole(extent) for extent in block]
+    if not 1 <= len(threads) <= 2 or any(extent is None or extent < 1 for extent in threads):
+        raise ConfigError(f"block is one or two whole numbers of threads, such as (16, 16), not {shown(block)}.")
+    if isinstance(grid, str) or not 1 <= len(grid) <= 2 or not all(_GRID.fullmatch(str(extent)) for extent in grid):
+        raise ConfigError(f'grid is one or two texts such as "cdiv(N, 16)", over M, N and K, not {shown(grid)}.')
+    x, y = (*map(str, grid), "1")[:2]
+    spec = replace(catalog.kernel("simt/01_naive"), name="your kernel", path=Path("gemm.cu"), grid=(x, y, "1"))
+    text = standalone(spec, {}, source)
+    return text.replace("<<<grid, NUM_THREADS,", f"<<<grid, dim3({', '.join(map(str, threads))}),")
 
 
 def _main(spec: KernelSpec, config: Mapping[str, int]) -> str:

@@ -18,7 +18,7 @@ TAG = "setup"
 FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [TAG]}  # hides the code: Colab, JupyterLab
 
 _BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
-_TITLE = re.compile(r"# \d\d · \S")
+_TITLE = re.compile(r"# \d\d[ab]? · \S")
 
 # CUDA 13's packages need a driver for CUDA 13; those of CUDA 12 run with any driver of CUDA 12 (minor-version
 # compatibility, CUDA Compatibility guide). cuDriverGetVersion gives 1000 · major + 10 · minor.

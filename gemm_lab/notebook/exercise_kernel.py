@@ -13,12 +13,12 @@ from typing import Any
 
 from gemm_lab import catalog
 from gemm_lab.cards.kernel_card import edited_source
-from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel
 from gemm_lab.notebook.cells import Line, parse_line
 from gemm_lab.notebook.judges.cuda_tokens import tokens
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than, listing_without, not_solved
 from gemm_lab.notebook.unbound import session_notebook
+from gemm_lab.notebook_files import notebooks_of
 from gpu_simulator.errors import LabError
 
 MISSING = "// (the text of your cell)"
@@ -68,7 +68,7 @@ def handed_out(name: str) -> tuple[Line | None, str]:
 
     The cell is the first of its kind after the one that contains `lab.exercise("NAME")`.
     """
-    for path in sorted(data_dir("notebooks").glob(f"{name[:2]}_*.ipynb")):
+    for path in notebooks_of(name[:2]):
         try:
             cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
             texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

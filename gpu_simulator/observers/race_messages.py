@@ -157,6 +157,8 @@ def explain(
             "nothing orders the two blocks, and one of the accesses is a plain one; make both atomic or volatile, or "
             "order them by __threadfence() and an atomic or volatile write that the other block reads."
         )
+    elif verb == "writes" and (past == "wrote" or together):
+        why = "nothing orders the two blocks, so either value may stay; let one thread alone write this place."
     else:
         why = (
             "nothing orders the two blocks; only __threadfence() and then an atomic or volatile write that the other "

@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from classroom import course, nbgrader_steps
 from classroom.grading import Grade
-from gemm_lab.config import data_dir
+from gemm_lab.notebook_files import notebooks_of
 
 NAME = "02_short"
 KERNEL, CHOICE = "02_inner_product", "02_warp_tile"
@@ -36,10 +36,11 @@ def by_a_word(name, text, **options):
 
 
 class Course:
-    """Two exercises of notebook 02, a kernel and a choice, released and graded with `by_a_word`."""
+    """Two exercises of notebooks 02a and 02b, a kernel and a choice, released and graded with `by_a_word`."""
 
     def __init__(self, folder):
-        book = nbformat.read(data_dir("notebooks") / "02_tiling_hierarchy.ipynb", as_version=4)
+        book, second = (nbformat.read(path, as_version=4) for path in notebooks_of("02"))
+        book.cells += second.cells
         names = [re.findall(r'lab\.exercise\("(\w+)"\)', cell.source) for cell in book.cells]
         starts = [names.index([name]) for name in (KERNEL, CHOICE)]
         book.cells = [book.cells[0], *(cell for start in starts for cell in book.cells[start : start + 5])]

@@ -20,6 +20,7 @@ from traitlets.config import Config  # noqa: E402
 from classroom import course, nbgrader_steps  # noqa: E402
 from classroom.skeletons import code_lines, skeleton, solution  # noqa: E402
 from gemm_lab.config import data_dir  # noqa: E402
+from gemm_lab.notebook_files import notebooks_of  # noqa: E402
 from tools import run_notebooks as run
 
 pytestmark = pytest.mark.timeout(900)  # a busy machine only takes longer
@@ -39,8 +40,9 @@ ENDLESS = "for (;;) if (k_tile < 0) break;\n"
 
 
 def short_notebook(folder):
-    """Notebook 02 with two of its exercises, a kernel and a choice, and nothing else."""
-    book = nbformat.read(data_dir("notebooks") / "02_tiling_hierarchy.ipynb", as_version=4)
+    """Two exercises of notebooks 02a and 02b, a kernel and a choice, and nothing else."""
+    book, second = (nbformat.read(path, as_version=4) for path in notebooks_of("02"))
+    book.cells += second.cells
     names = [re.findall(r'lab\.exercise\("(\w+)"\)', cell.source) for cell in book.cells]
     starts = [names.index([name]) for name in (KERNEL, CHOICE)]
     book.cells = [book.cells[0], *(cell for start in starts for cell in book.cells[start : start + 5])]

@@ -4,10 +4,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import Patch
 
 import gemm_lab as lab
 from gemm_lab import catalog
 from gemm_lab.notebook.puzzles.puzzle import puzzle
+from gemm_lab.plots import style
 from gpu_simulator import compiler
 from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import SizeError
@@ -150,6 +153,16 @@ def test_the_picture_shows_what_a_warp_stores(name, owned):
     for lane in (0, 5, 31):
         assert (set(at[:, lane] // 128), set(at[:, lane] % 128)) == owned(lane)
     assert (set((at // 128).ravel()), set((at % 128).ravel())) == warp_tiles.of_warp(owned)
+
+
+def test_what_belongs_to_a_thread_is_large_enough_to_be_seen():
+    page = warp_tiles.warp_tiles()
+    yellow = [box for box in page.findobj(Patch) if to_hex(box.get_facecolor()) == style.LIT.lower()]
+    assert len(yellow) == 8 * 8 + 2 * 2
+    width, height = page.get_size_inches()
+    for box in yellow:
+        shown = box.get_window_extent()
+        assert min(shown.width, shown.height) / page.dpi > 0.07
 
 
 def test_wavefronts_for_one_k():

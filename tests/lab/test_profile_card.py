@@ -100,6 +100,16 @@ def test_the_longest_waits_are_shown_and_the_rest_is_folded(recorded):
         assert words in folded and words not in at_once
 
 
+def test_every_part_of_a_bar_that_has_a_number_is_named_at_once():
+    for name in ("t4/02_vectorized_copy", "t4/03_swizzled", "ampere/04_swizzled", "hopper/08_ping_pong"):
+        at_once = lab.kernel(name).profile()._repr_html_().split("<details", 1)[0]
+        numbered = {
+            number for number, inside in re.findall(r'<span title="(\d+): [^"]+"[^>]*>(\d*)<', at_once) if inside
+        }
+        named = set(re.findall(r"<td[^>]*>(\d+)</td><th[^>]*>", at_once))
+        assert numbered and numbered <= named, name
+
+
 def test_one_card_is_shown_alone(recorded):
     recorded(made_card("t4/03", 2e6, mio_throttle=1, long_scoreboard=4))
     alone = lab.kernel("t4/03").profile(record=False)

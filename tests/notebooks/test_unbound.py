@@ -71,7 +71,7 @@ def test_a_cell_that_needs_a_puzzle_goes_on_without_its_solution(name):
 
 
 def test_what_else_the_cell_of_a_puzzle_brings_is_named_too():
-    cell = next(source for source in code("02_tiling_hierarchy") if "*warp" in source)
+    cell = next(source for source in code("02a_tiling_in_python") if "*warp" in source)
     assert "“import numpy as np”" in sentence("np", [cell])
     cell = next(source for source in code("05_padding_and_swizzling") if "rule = arrangement(" in source)
     assert "“from gemm_lab.notebook.arrangement import arrangement”" in sentence("arrangement", [cell])
@@ -84,7 +84,7 @@ def test_a_cell_that_replaces_a_value_is_named_after_the_one_that_gives_it():
 
 
 def test_a_kernel_and_an_object_of_an_earlier_cell_are_named_too():
-    check = next(source for source in code("02_tiling_hierarchy") if source == "used.check(inner)")
+    check = next(source for source in code("02b_tiling_on_a_gpu") if source == "used.check(inner)")
     assert "%%kernel simt/03_shared_memory_tiles --region multiply --as inner" in sentence("inner", [check])
     assert 'used = lab.exercise("02_inner_product")' in sentence("used", [check])
 
@@ -108,7 +108,7 @@ def test_a_cell_that_was_edited_still_tells_its_notebook():
 
 
 def test_the_session_shows_the_sentence_and_leaves_other_errors_alone():
-    source = next(text for text in code("02_tiling_hierarchy") if text.startswith("nine_loops = "))
+    source = next(text for text in code("02a_tiling_in_python") if text.startswith("nine_loops = "))
     texts = ["import gemm_lab as lab\n%load_ext gemm_lab", source, "xyzzy + 1", "1 + 1"]
     book = new_notebook(cells=list(map(new_code_cell, texts)))
     NotebookClient(book, kernel_name="python3", allow_errors=True).execute()

@@ -10,6 +10,7 @@ from gemm_lab.plots.sheet import Sheet
 BLOCK, THREAD = 128, 8  # a block tile is 128 × 128, a thread owns 8 × 8 sums
 THREADS = BLOCK // THREAD  # in a row of threads of 04
 WARP_N, LANES_M, LANES_N = 32, 8, 4
+SEEN = 0.075  # inches: the least width of what belongs to the thread
 
 
 def owned_04(thread: int) -> tuple[set[int], set[int]]:
@@ -64,8 +65,9 @@ def warp_tiles():
             page.box(left + column * cell, y - gap - strip, wide * cell, strip, fill=style.B, edge="none", radius=0)
         for row, many in _runs(mine[0]):
             for column, wide in _runs(mine[1]):
-                page.box(left + column * cell, y + row * cell, wide * cell, many * cell,
-                         fill=style.LIT, edge=style.INK, lw=0.3, radius=0, z=4)  # fmt: skip
+                more = max(0.0, SEEN - wide * cell)  # a single element would be too small to be seen
+                page.box(left + column * cell - more / 2, y + row * cell - more / 2, wide * cell + more,
+                         many * cell + more, fill=style.LIT, edge=style.INK, lw=0.3, radius=0, z=4)  # fmt: skip
         page.text(left - gap - strip / 2, y - gap - strip / 2, "A", bold=True, colour=style.ink(style.A))
         page.text(left + side + 0.16, y - gap - strip / 2, "B", bold=True, colour=style.ink(style.B))
         page.text(

@@ -27,8 +27,8 @@ class NotWritten(Exception):
     """The function is not finished: it returns `...`, or a tuple or list that contains it."""
 
 
-def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES) -> Any:
-    """`function(*args)`. Raises `Missed` if it raises, or executes more than `most_lines` lines of Python.
+def call(function: Callable[..., Any], *args: Any, most_lines: int | None = MOST_LINES) -> Any:
+    """`function(*args)`. Raises `Missed` if it raises, or executes more than `most_lines` lines of Python (None: any).
 
     Raises `NotWritten` if the value contains `...`. `KeyboardInterrupt` passes through.
     """
@@ -37,7 +37,7 @@ def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES)
             value = function(*args)
         except _TooManyLines:
             raise Missed(
-                f"{spelled(function, args)} executed more than {most_lines:,} lines and was stopped. "
+                f"{spelled(function, args)} executed more than {most_lines or 0:,} lines and was stopped. "
                 "Does one of its loops never end?"
             ) from None
         except Missed:  # from an argument that refuses what the learner does with it
@@ -140,11 +140,12 @@ class _LineBudget:
     A debugger or a coverage tool that traces already is left alone, and then nothing is counted.
     """
 
-    def __init__(self, most: int):
-        self._left, self._active = most, False
+    def __init__(self, most: int | None):
+        self._left, self._active = most or 0, False
+        self._counts = most is not None
 
     def __enter__(self) -> _LineBudget:
-        if sys.gettrace() is None:
+        if self._counts and sys.gettrace() is None:
             sys.settrace(self._called)
             self._active = True
         return self

@@ -40,12 +40,12 @@ def test_the_tiles_that_reach_the_balance_points_of_a_t4():
         assert f"square tile with {rows} rows" in text_of("01") or f"square tile needs {rows} rows" in text_of("01")
 
 
-def test_the_first_kernel_with_a_tile_for_each_warp_is_where_notebook_02_says():
+def test_the_first_kernel_with_a_tile_for_each_warp_is_where_notebook_02b_says():
     kernels = [kernel for kernel in lab.ladder("simt") if re.search(r"\bWARP_M\b|NUM_WARPS", kernel.source)]
-    assert kernels[0].name == "simt/05_warp_tiles" and kernels[0].name in text_of("02")
+    assert kernels[0].name == "simt/05_warp_tiles" and kernels[0].name in text_of("02b")
 
 
-def test_the_rows_of_a_thread_lie_as_far_apart_as_notebook_02_says():
+def test_the_rows_of_a_thread_lie_as_far_apart_as_notebook_02b_says():
     config = lab.kernel("simt/04_register_tiles").config
     apart = config["BLOCK_M"] // config["THREAD_M"]
     assert (config["THREAD_M"], apart, config["BLOCK_M"]) == (8, 16, 128)
@@ -56,22 +56,22 @@ def test_the_speed_in_the_question_about_sectors_is_the_recorded_one():
     from gemm_lab.notebook.predict import predict
 
     speed = lab.ladder("simt").recorded([4096]).tflops("simt/02", 4096)
-    assert f"runs at {speed:.1f} TFLOPS" in repr(predict("02_sectors")) and f"asked = {speed:.1f} *" in text_of("02")
+    assert f"runs at {speed:.1f} TFLOPS" in repr(predict("02_sectors")) and f"asked = {speed:.1f} *" in text_of("02b")
 
 
 def test_the_passes_of_rung_03_are_those_that_the_profiler_counted():
     profile = lab.kernel("simt/03_shared_memory_tiles").profile(on="h200")
     passes, ffma = 1 + 2 / 4 + 2 / 32, profile.card.opcodes["FFMA"]
-    assert passes == profile.card["wavefronts"] / ffma and "passes = 1 + 2 / 4 + 2 / 32" in text_of("02")
-    assert ffma == 4096**3 / 32 and f"{profile.card['cycles'] * 132 / ffma:.2f} cycles" in text_of("02")
-    prose = text_of("02")
+    assert passes == profile.card["wavefronts"] / ffma and "passes = 1 + 2 / 4 + 2 / 32" in text_of("02b")
+    assert ffma == 4096**3 / 32 and f"{profile.card['cycles'] * 132 / ffma:.2f} cycles" in text_of("02b")
+    prose = text_of("02b")
     for stall, share in {"MIO throttle": "32 %", "long scoreboard": "18 %", "barrier": "13 %"}.items():
         (found,) = (profile.card.share(known) for known in profile.card.stalls if known.label == stall)
         assert f"{found:.0%}".replace("%", " %") == share and f"| {share} |" in prose
 
 
 def test_the_speed_of_the_tiles_is_not_shown_before_it_is_asked_for():
-    prose = text_of("02")
+    prose = text_of("02b")
     assert "--region load --as tiles -n 256 --no-speed" in prose
     before = json.loads(prose)["cells"]
     place = next(
