@@ -2,8 +2,8 @@
 
 Nothing from a student's session is used: no Python code of theirs is executed, the process inherits neither their
 folder nor their cache of compiled kernels, and kernels run on the emulator. There are three verdicts. An answer passes
-only if the process reports that it is right. It fails if it is wrong, if it crashes the process, or if it uses up the
-processor time. If the machine prevented the grading (the process was killed, was suspended for too long, or found no
+only if the process reports that it is right. It fails if it is wrong or crashes the process. If it uses up the
+processor time, if the machine prevented the grading (the process was killed, was suspended for too long, or found no
 room for its files), or an error of the lab itself did, the answer is *not judged*: that is neither points nor a 0, and
 the grading has to be repeated.
 
@@ -33,10 +33,11 @@ from pathlib import Path
 from typing import Any
 
 from gemm_lab.config import PACKAGE
+from gpu_simulator.compiler.compiler_process import COMPILER
 from gpu_simulator.errors import LabError, NotJudged
 
-# Seconds of processor time for one answer. Correct answers take 0.5 to 10 s, and a kernel that never ends reaches the
-# emulator's own limits first. So this limit only ends texts for which the tools themselves never finish.
+# Seconds of processor time for one answer. Correct answers take 0.5 to 52 s, and a kernel that never ends reaches the
+# emulator's own limits first. What this limit ends is not judged, because a slow machine may be the only reason.
 LIMIT_S = 120.0
 # How long a process may wait without working, in seconds for each second of processor time. After that the answer is
 # not judged, so this number never decides a grade, only how long a broken machine can delay a class.
@@ -193,9 +194,14 @@ def _verdict(code: int, out: str, err: str, name: str, seed: int, limit_s: float
     Raises `NotJudged` and `Crash`, as `_in_fresh_process` does.
     """
     last = err.strip().split("\n")[-1][:300]
-    if -code in _numbers("SIGXCPU"):
-        said = f"It was still running after {limit_s:g} s of processor time and was stopped."
-        return Grade(name, False, 0.0, said, seed)
+    if -code in _numbers("SIGXCPU"):  # to repeat this with the same limit would take as long and tell no more
+        said = (
+            f"Not judged: its check used up the {limit_s:g} s of processor time that one answer may take, and was "
+            "stopped. This says nothing about the answer. Grade it again with a higher limit, such as "
+            f"{4 * limit_s:g} s: on the command line with --limit, in a course with c.GradeInFreshProcess.limit_s in "
+            "nbgrader_config.py. If that is not enough either, look at the answer by hand."
+        )
+        return Grade(name, False, 0.0, said, seed, judged=False)
     if code < 0 and -code not in _numbers(*OWN_SIGNALS):
         raise NotJudged(
             f"The process that ran it was ended from outside ({_died(code)}); perhaps the machine had no memory left."
@@ -250,6 +256,7 @@ def child() -> None:
     confine_grader(Path.cwd())
     asked = json.loads(sys.stdin.read())
     _limit_resources(asked["limit_s"])
+    COMPILER.cpu_s = math.inf  # the compiler's process inherits the limit, see `_end_with_the_compiler`
     threading.Thread(target=_end_with, args=(asked["parent"],), daemon=True).start()
     print(BEGUN, flush=True)
     print(json.dumps(asdict(judged(asked["name"], asked["text"], asked["seed"]))))
@@ -297,6 +304,7 @@ def _judged(name: str, text: str, seed: int) -> Grade:
     except NotJudged:
         raise
     except LabError as error:
+        _end_with_the_compiler()
         return Grade(name, False, 0.0, str(error), seed)
     return Grade(name, True, 1.0, repr(solved), seed)
 
@@ -384,6 +392,20 @@ def _limit_resources(limit_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**28, 2**28))
     resource.setrlimit(resource.RLIMIT_AS, (2 * MEMORY_MB * 2**20, 2 * MEMORY_MB * 2**20))
+
+
+def _end_with_the_compiler() -> None:
+    """If the compiler's process has used up the processor time, end this process as if it were its own time.
+
+    The system counts the time for this limit by another clock than the time that it reports, which may be 5 % less.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit, used = resource.getrlimit(resource.RLIMIT_CPU)[0], resource.getrusage(resource.RUSAGE_CHILDREN)
+    if limit != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= 0.9 * limit:
+        os.kill(os.getpid(), signal.SIGXCPU)
 
 
 def _leave(number: int, frame: Any) -> None:

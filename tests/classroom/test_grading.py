@@ -55,7 +55,6 @@ def test_a_right_answer_passes_and_the_same_seed_gives_the_same_grade():
         ("print('PASS')", "ended without a verdict"),
         ("print('{\"passed\": true}')", "ended without a verdict"),
         ("print('null')", "ended without a verdict"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "still running after 120 s of processor time"),
     ],
     ids=lambda value: value[:20],
 )
@@ -135,16 +134,17 @@ def test_errors_of_the_machine_are_told_from_those_of_the_answer(error, judged_,
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="the system does not limit processor time")
-def test_processor_time_ends_a_process_that_works_without_end(monkeypatch):
+def test_an_answer_that_uses_up_the_processor_time_is_not_judged_and_not_tried_again(monkeypatch, tmp_path):
     monkeypatch.setattr(
         grading,
         "_CHILD",
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        f"import sys, tempfile; tempfile.mkstemp(dir={str(tmp_path)!r}); sys.path.insert(0, sys.argv[1])\n"
         "from classroom.grading import _limit_resources; _limit_resources(1)\n"
         "print('begun', flush=True)\nwhile True: pass",
     )
     found = grade(KERNEL, RIGHT, limit_s=1)
-    assert found.verdict == "FAIL" and "still running after 1 s of processor time" in found.message
+    assert (found.verdict, found.share) == ("NOT JUDGED", 0.0) and len(list(tmp_path.iterdir())) == 1
+    assert all(words in found.message for words in ("used up the 1 s of processor time", "such as 4 s", "--limit"))
 
 
 def test_a_process_that_never_ends_is_stopped_with_what_it_started(monkeypatch, tmp_path):
@@ -242,13 +242,14 @@ def test_every_solution_passes_in_a_fresh_process(name):
 
 
 @pytest.mark.long
-def test_a_compiler_that_does_not_come_to_an_end_is_stopped():
+def test_a_compiler_that_uses_up_the_processor_time_is_stopped_and_the_answer_not_judged():
     types = (
         "template <int N, int M> struct F { static constexpr int v = F<N - 1, 2 * M>::v + F<N - 1, 2 * M + 1>::v; };\n"
         "template <int M> struct F<0, M> { static constexpr int v = M % 2; };\n"
     )
     text = types + solution("06_swizzle").replace("row % 8", "(row % 8 + 0 * F<24, 0>::v)")
-    assert not grade("06_swizzle", text, limit_s=10).passed
+    found = grade("06_swizzle", text, limit_s=10)
+    assert found.verdict == "NOT JUDGED" and "used up the 10 s of processor time" in found.message
 
 
 # ---- The points ----
