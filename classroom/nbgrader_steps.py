@@ -1,8 +1,8 @@
 """Adapts nbgrader to CUDA cells: stubs in C++, and grading in fresh processes instead of the student's session.
 
 `configure(c)` in nbgrader_config.py replaces steps of nbgrader: in generate_assignment by `ClearKernelSolutions`; in
-autograde by `ReadAnything` and `SetRight` (`submission`), `GradeInFreshProcess` and `SaveVerdicts`; in
-generate_feedback by `SafeFeedback` (`feedback_page`); in export by `ExportVerdicts`. No cell of a submission is
+autograde by `files_handed_in`, `ReadAnything` and `SetRight` (`submission`), `GradeInFreshProcess` and `SaveVerdicts`;
+in generate_feedback by `SafeFeedback` (`feedback_page`); in export by `ExportVerdicts`. No cell of a submission is
 executed.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nbformat.v4 import new_output
+from nbgrader import converters
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.plugins import CsvExportPlugin
 from nbgrader.preprocessors import ClearSolutions, Execute, InstantiateTests, NbGraderPreprocessor, SaveAutoGrades
@@ -24,7 +25,18 @@ from traitlets import Float
 from classroom import skeletons
 from classroom.feedback_page import SafeFeedback
 from classroom.grading import LIMIT_S, Grade, grade
-from classroom.submission import ANSWER, CHECK, OWN, ReadAnything, SetRight, exercise_in, exercise_of
+from classroom.submission import (
+    ANSWER,
+    CHECK,
+    OWN,
+    ReadAnything,
+    SetRight,
+    about_links,
+    exercise_in,
+    exercise_of,
+    files_handed_in,
+    links_in,
+)
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, printed
 from gpu_simulator.errors import LabError
@@ -90,6 +102,20 @@ class GradeInFreshProcess(NbGraderPreprocessor):
         except (LabError, OSError) as error:
             return [_refusal(f"Not judged: {error} Run nbgrader autograde again.", NOT_JUDGED)]
         return outputs_of(found, float(cell.metadata.nbgrader["points"]), notes)
+
+
+_init_assignment = Autograde.init_assignment
+
+
+def _init_without_links(self: Autograde, assignment_id: str, student_id: str) -> None:
+    """nbgrader's own `Autograde.init_assignment`, but it copies no symbolic links, and names them in the log."""
+    if links := links_in(self._format_source(assignment_id, student_id)):
+        self.log.warning("Submission of student %s for %s: %s", student_id, assignment_id, about_links(links))
+    before, converters.base.find_all_files = converters.base.find_all_files, files_handed_in
+    try:
+        _init_assignment(self, assignment_id, student_id)
+    finally:
+        converters.base.find_all_files = before
 
 
 def body(source: str) -> str:
@@ -192,6 +218,7 @@ def configure(c: Any) -> None:
     steps = Autograde.class_traits()["sanitize_preprocessors"].default()
     c.Autograde.sanitize_preprocessors = [SetRight, *steps]
     c.Autograde.exporter_class = ReadAnything
+    Autograde.init_assignment = _init_without_links
     c.GenerateFeedback.exporter_class = SafeFeedback
     c.ExportApp.plugin_class = ExportVerdicts
     c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE", "cuda": CUDA_STUB}
