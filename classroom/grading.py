@@ -13,7 +13,6 @@ the grading has to be repeated.
 from __future__ import annotations
 
 import argparse
-import ast
 import contextlib
 import errno
 import json
@@ -27,7 +26,6 @@ import tempfile
 import threading
 import time
 import traceback
-import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -89,7 +87,8 @@ def grade(
 ) -> Grade:
     """Grade the text of a cell as an answer to exercise `name`, in a separate process.
 
-    text: the cell without its `%%kernel` line; for a choice of numbers, Python with `choice = dict(block_m=128, …)`.
+    text: the cell without its `%%kernel` line; for a choice of numbers, Python with `choice = dict(block_m=128, …)`,
+    which is read and not executed.
     seed: for the inputs; None draws a new one. The same seed gives the same grade.
     limit_s: the limit for the processor time of the process, in seconds.
     patience_s: the limit for its elapsed time in seconds; by default PATIENCE * limit_s.
@@ -216,6 +215,8 @@ def _verdict(code: int, out: str, err: str, name: str, seed: int, limit_s: float
     except (ValueError, TypeError):
         return Grade(name, False, 0.0, "The process that ran it ended without a verdict.", seed)
     if not found.judged:
+        if found.message.startswith("Not judged: "):  # from `choice_text`: a further attempt would tell no more
+            return Grade(name, False, 0.0, found.message, seed, judged=False)
         raise NotJudged(found.message)
     return found
 
@@ -291,6 +292,7 @@ def judged(name: str, text: str, seed: int) -> Grade:
 
 
 def _judged(name: str, text: str, seed: int) -> Grade:
+    from classroom.choice_text import choice_of
     from gemm_lab.notebook.exercises import JUDGES, WrongAnswer, exercise, kernel_of
 
     try:
@@ -307,53 +309,6 @@ def _judged(name: str, text: str, seed: int) -> Grade:
         _end_with_the_compiler()
         return Grade(name, False, 0.0, str(error), seed)
     return Grade(name, True, 1.0, repr(solved), seed)
-
-
-def choice_of(text: str) -> dict[str, int]:
-    """The numbers of the last `choice = dict(name=number, …)` in Python text, which is parsed but not executed.
-
-    Raises `LabError` if there is none, and if it has anything else than plain numbers, a repeated name, or a number
-    that is larger than `_LARGEST`.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's warnings about the text are irrelevant
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        said = error.msg if isinstance(error, SyntaxError) else str(error) or "it is nested too deeply"
-        raise LabError(f"This is not Python: {said}.") from None
-    found = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == "choice" for target in node.targets)
-    ]
-    if not found:
-        raise LabError("The cell does not say choice = dict(…).")
-    call = found[-1]
-    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "dict"
-    if not named or call.args:
-        raise LabError(_PLAIN)
-    numbers: dict[str, int] = {}
-    for word in call.keywords:
-        number = _plain_number(word.value)
-        if word.arg is None or word.arg in numbers or number is None:
-            raise LabError(_PLAIN)
-        numbers[word.arg] = number
-    return numbers
-
-
-_PLAIN = "Write the choice with plain numbers: choice = dict(name=number, …)."
-_LARGEST = 10**9
-
-
-def _plain_number(value: ast.expr) -> int | None:
-    """The value of an integer literal with or without a sign; None for any other expression."""
-    sign = 1
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, (ast.USub, ast.UAdd)):
-        sign, value = -1 if isinstance(value.op, ast.USub) else 1, value.operand
-    plain = isinstance(value, ast.Constant) and type(value.value) is int and value.value <= _LARGEST
-    return sign * value.value if plain else None
 
 
 def share(task: Any, judgement: Any, seed: int) -> float:
