@@ -20,6 +20,7 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.plugins import CsvExportPlugin
 from nbgrader.preprocessors import ClearSolutions, Execute, InstantiateTests, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade
+from tqdm import tqdm
 from traitlets import Float
 
 from classroom import skeletons
@@ -83,12 +84,32 @@ class GradeInFreshProcess(NbGraderPreprocessor):
                 cell.outputs, cell.execution_count = [], None
                 if name := exercise_of(cell, ANSWER):
                     answers.setdefault(name, []).append(cell.source)
-        for cell in nb.cells:
-            if cell.cell_type == "code" and is_grade(cell):
-                cell.outputs = self._outputs(cell, answers)
+        checks = [cell for cell in nb.cells if cell.cell_type == "code" and is_grade(cell)]
+        with self._progress(resources["nbgrader"], len(checks)) as bar:
+            for cell in checks:
+                cell.outputs = self._outputs(cell, answers, bar)
+                bar.update()
         return nb, resources
 
-    def _outputs(self, cell: Any, answers: dict[str, list[str]]) -> list[Any]:
+    def _progress(self, own: dict[str, str], checks: int) -> tqdm:
+        """A bar over the exercises of all students who are graded, which begins with those of this student.
+
+        On a terminal only; elsewhere each exercise has a line in nbgrader's log.
+        """
+        run = self.parent.parent  # the converter that exports each notebook; its assignments have a folder a student
+        folders = sorted(run.assignments)
+        here = run.coursedir.format_path(run.coursedir.submitted_directory, own["student"], own["assignment"])
+        number = folders.index(here) if here in folders else 0
+        return tqdm(
+            total=len(folders) * checks,
+            initial=number * checks,
+            desc=f"{own['notebook']}, {own['student']} ({number + 1} of {len(folders)})",
+            unit="exercise",
+            dynamic_ncols=True,
+            disable=None,
+        )
+
+    def _outputs(self, cell: Any, answers: dict[str, list[str]], bar: tqdm) -> list[Any]:
         name = exercise_of(cell, CHECK)
         if name is None:
             return [_refusal("This cell checks no exercise of gemm_lab; grade it by hand.")]
@@ -96,7 +117,9 @@ class GradeInFreshProcess(NbGraderPreprocessor):
         notes = "".join(f"{note}\n" for note in cell.metadata.get(OWN, {}).get("notes", []))
         if len(texts) != 1:
             return [_refusal(f"{notes}The submission has {len(texts)} cells with the answer to {name}; it takes one.")]
-        self.log.info("Judging %s in a process of its own", name)
+        bar.set_postfix_str(name)
+        if bar.disable:
+            self.log.info("Judging %s in a process of its own", name)
         try:
             found = grade(name, body(texts[0]), limit_s=self.limit_s)
         except (LabError, OSError) as error:
