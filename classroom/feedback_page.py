@@ -19,7 +19,8 @@ from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_markdown_cell
 
-from classroom.submission import PICTURES
+from classroom.submission import CHECK, PICTURES
+from gemm_lab.notebook.exercises import exercises
 
 _TAGS = """a abbr b blockquote br code col dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li ol p pre s samp
 small span strong sub summary sup table tbody td tfoot th thead tr u ul"""
@@ -97,14 +98,18 @@ def cleaned(page: str, styles: bool = False) -> str:
 
 
 class SafeFeedback(HTMLExporter):
-    """nbgrader's exporter for feedback pages, with cleaned cells."""
+    """nbgrader's exporter for feedback pages, with cleaned cells, and exercises named by their titles."""
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **options: Any) -> tuple[str, Any]:
         nb = copy.deepcopy(nb)
         nb.metadata = type(nb)({"kernelspec": nb.metadata["kernelspec"]} if "kernelspec" in nb.metadata else {})
-        nb.metadata["language_info"] = type(nb)(name="python")
+        nb.metadata["language_info"] = type(nb)(name="python", pygments_lexer="ipython3")
         nb.cells = [_plain(cell, number) for number, cell in enumerate(nb.cells)]
-        return super().from_notebook_node(nb, resources, **options)
+        page, resources = super().from_notebook_node(nb, resources, **options)
+        for name, task in exercises().items():  # nbgrader's table of contents calls each of them “Test cell”
+            link = f'<a href="#{CHECK}{name}">'
+            page = page.replace(f"{link}Test cell</a>", f"{link}{html.escape(task.title)}</a>")
+        return page, resources
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
@@ -120,7 +125,7 @@ class SafeFeedback(HTMLExporter):
 def _plain(cell: Any, number: int) -> Any:
     """The cell with only nbgrader's metadata, with pictures as attachments, and with cleaned outputs of checks.
 
-    A raw cell becomes a Markdown cell that shows its text.
+    A `%%kernel` cell is marked as C++, for its colours. A raw cell becomes a Markdown cell that shows its text.
     """
     if cell.cell_type == "raw":
         cell = new_markdown_cell("\n".join(f"    {line}" for line in cell.source.split("\n")))
@@ -135,6 +140,8 @@ def _plain(cell: Any, number: int) -> Any:
             }
         )
     if cell.cell_type == "code":
+        if cell.source.lstrip().startswith("%%kernel"):
+            cell.metadata["magics_language"] = "c++"  # where nbconvert looks for it
         shown = cell.outputs if marks and marks.get("grade") else []
         cell.outputs = [_output(output) for output in shown]
     return cell

@@ -2,8 +2,8 @@
 
 Nothing from a student's session is used: no Python code of theirs is executed, the process inherits neither their
 folder nor their cache of compiled kernels, and kernels run on the emulator. There are three verdicts. An answer passes
-only if the process reports that it is right. It fails if it is wrong, if it crashes the process, or if it uses up the
-processor time. If the machine prevented the grading (the process was killed, was suspended for too long, or found no
+only if the process reports that it is right. It fails if it is wrong or crashes the process. If it uses up the
+processor time, if the machine prevented the grading (the process was killed, was suspended for too long, or found no
 room for its files), or an error of the lab itself did, the answer is *not judged*: that is neither points nor a 0, and
 the grading has to be repeated.
 
@@ -13,7 +13,6 @@ the grading has to be repeated.
 from __future__ import annotations
 
 import argparse
-import ast
 import contextlib
 import errno
 import json
@@ -27,16 +26,16 @@ import tempfile
 import threading
 import time
 import traceback
-import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from gemm_lab.config import PACKAGE
+from gpu_simulator.compiler.compiler_process import COMPILER
 from gpu_simulator.errors import LabError, NotJudged
 
-# Seconds of processor time for one answer. Correct answers take 0.5 to 10 s, and a kernel that never ends reaches the
-# emulator's own limits first. So this limit only ends texts for which the tools themselves never finish.
+# Seconds of processor time for one answer. Correct answers take 0.5 to 52 s, and a kernel that never ends reaches the
+# emulator's own limits first. What this limit ends is not judged, because a slow machine may be the only reason.
 LIMIT_S = 120.0
 # How long a process may wait without working, in seconds for each second of processor time. After that the answer is
 # not judged, so this number never decides a grade, only how long a broken machine can delay a class.
@@ -88,7 +87,8 @@ def grade(
 ) -> Grade:
     """Grade the text of a cell as an answer to exercise `name`, in a separate process.
 
-    text: the cell without its `%%kernel` line; for a choice of numbers, Python with `choice = dict(block_m=128, …)`.
+    text: the cell without its `%%kernel` line; for a choice of numbers, Python with `choice = dict(block_m=128, …)`,
+    which is read and not executed.
     seed: for the inputs; None draws a new one. The same seed gives the same grade.
     limit_s: the limit for the processor time of the process, in seconds.
     patience_s: the limit for its elapsed time in seconds; by default PATIENCE * limit_s.
@@ -193,9 +193,14 @@ def _verdict(code: int, out: str, err: str, name: str, seed: int, limit_s: float
     Raises `NotJudged` and `Crash`, as `_in_fresh_process` does.
     """
     last = err.strip().split("\n")[-1][:300]
-    if -code in _numbers("SIGXCPU"):
-        said = f"It was still running after {limit_s:g} s of processor time and was stopped."
-        return Grade(name, False, 0.0, said, seed)
+    if -code in _numbers("SIGXCPU"):  # to repeat this with the same limit would take as long and tell no more
+        said = (
+            f"Not judged: its check used up the {limit_s:g} s of processor time that one answer may take, and was "
+            "stopped. This says nothing about the answer. Grade it again with a higher limit, such as "
+            f"{4 * limit_s:g} s: on the command line with --limit, in a course with c.GradeInFreshProcess.limit_s in "
+            "nbgrader_config.py. If that is not enough either, look at the answer by hand."
+        )
+        return Grade(name, False, 0.0, said, seed, judged=False)
     if code < 0 and -code not in _numbers(*OWN_SIGNALS):
         raise NotJudged(
             f"The process that ran it was ended from outside ({_died(code)}); perhaps the machine had no memory left."
@@ -210,6 +215,8 @@ def _verdict(code: int, out: str, err: str, name: str, seed: int, limit_s: float
     except (ValueError, TypeError):
         return Grade(name, False, 0.0, "The process that ran it ended without a verdict.", seed)
     if not found.judged:
+        if found.message.startswith("Not judged: "):  # from `choice_text`: a further attempt would tell no more
+            return Grade(name, False, 0.0, found.message, seed, judged=False)
         raise NotJudged(found.message)
     return found
 
@@ -250,6 +257,7 @@ def child() -> None:
     confine_grader(Path.cwd())
     asked = json.loads(sys.stdin.read())
     _limit_resources(asked["limit_s"])
+    COMPILER.cpu_s = math.inf  # the compiler's process inherits the limit, see `_end_with_the_compiler`
     threading.Thread(target=_end_with, args=(asked["parent"],), daemon=True).start()
     print(BEGUN, flush=True)
     print(json.dumps(asdict(judged(asked["name"], asked["text"], asked["seed"]))))
@@ -284,6 +292,7 @@ def judged(name: str, text: str, seed: int) -> Grade:
 
 
 def _judged(name: str, text: str, seed: int) -> Grade:
+    from classroom.choice_text import choice_of
     from gemm_lab.notebook.exercises import JUDGES, WrongAnswer, exercise, kernel_of
 
     try:
@@ -297,55 +306,9 @@ def _judged(name: str, text: str, seed: int) -> Grade:
     except NotJudged:
         raise
     except LabError as error:
+        _end_with_the_compiler()
         return Grade(name, False, 0.0, str(error), seed)
     return Grade(name, True, 1.0, repr(solved), seed)
-
-
-def choice_of(text: str) -> dict[str, int]:
-    """The numbers of the last `choice = dict(name=number, …)` in Python text, which is parsed but not executed.
-
-    Raises `LabError` if there is none, and if it has anything else than plain numbers, a repeated name, or a number
-    that is larger than `_LARGEST`.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's warnings about the text are irrelevant
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        said = error.msg if isinstance(error, SyntaxError) else str(error) or "it is nested too deeply"
-        raise LabError(f"This is not Python: {said}.") from None
-    found = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == "choice" for target in node.targets)
-    ]
-    if not found:
-        raise LabError("The cell does not say choice = dict(…).")
-    call = found[-1]
-    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "dict"
-    if not named or call.args:
-        raise LabError(_PLAIN)
-    numbers: dict[str, int] = {}
-    for word in call.keywords:
-        number = _plain_number(word.value)
-        if word.arg is None or word.arg in numbers or number is None:
-            raise LabError(_PLAIN)
-        numbers[word.arg] = number
-    return numbers
-
-
-_PLAIN = "Write the choice with plain numbers: choice = dict(name=number, …)."
-_LARGEST = 10**9
-
-
-def _plain_number(value: ast.expr) -> int | None:
-    """The value of an integer literal with or without a sign; None for any other expression."""
-    sign = 1
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, (ast.USub, ast.UAdd)):
-        sign, value = -1 if isinstance(value.op, ast.USub) else 1, value.operand
-    plain = isinstance(value, ast.Constant) and type(value.value) is int and value.value <= _LARGEST
-    return sign * value.value if plain else None
 
 
 def share(task: Any, judgement: Any, seed: int) -> float:
@@ -384,6 +347,20 @@ def _limit_resources(limit_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**28, 2**28))
     resource.setrlimit(resource.RLIMIT_AS, (2 * MEMORY_MB * 2**20, 2 * MEMORY_MB * 2**20))
+
+
+def _end_with_the_compiler() -> None:
+    """If the compiler's process has used up the processor time, end this process as if it were its own time.
+
+    The system counts the time for this limit by another clock than the time that it reports, which may be 5 % less.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit, used = resource.getrlimit(resource.RLIMIT_CPU)[0], resource.getrusage(resource.RUSAGE_CHILDREN)
+    if limit != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= 0.9 * limit:
+        os.kill(os.getpid(), signal.SIGXCPU)
 
 
 def _leave(number: int, frame: Any) -> None:

@@ -1,8 +1,8 @@
 """Adapts nbgrader to CUDA cells: stubs in C++, and grading in fresh processes instead of the student's session.
 
 `configure(c)` in nbgrader_config.py replaces steps of nbgrader: in generate_assignment by `ClearKernelSolutions`; in
-autograde by `ReadAnything` and `SetRight` (`submission`), `GradeInFreshProcess` and `SaveVerdicts`; in
-generate_feedback by `SafeFeedback` (`feedback_page`); in export by `ExportVerdicts`. No cell of a submission is
+autograde by `files_handed_in`, `ReadAnything` and `SetRight` (`submission`), `GradeInFreshProcess` and `SaveVerdicts`;
+in generate_feedback by `SafeFeedback` (`feedback_page`); in export by `ExportVerdicts`. No cell of a submission is
 executed.
 """
 
@@ -15,16 +15,29 @@ from pathlib import Path
 from typing import Any
 
 from nbformat.v4 import new_output
+from nbgrader import converters
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.plugins import CsvExportPlugin
 from nbgrader.preprocessors import ClearSolutions, Execute, InstantiateTests, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade
+from tqdm import tqdm
 from traitlets import Float
 
 from classroom import skeletons
 from classroom.feedback_page import SafeFeedback
 from classroom.grading import LIMIT_S, Grade, grade
-from classroom.submission import ANSWER, CHECK, OWN, ReadAnything, SetRight, exercise_in, exercise_of
+from classroom.submission import (
+    ANSWER,
+    CHECK,
+    OWN,
+    ReadAnything,
+    SetRight,
+    about_links,
+    exercise_in,
+    exercise_of,
+    files_handed_in,
+    links_in,
+)
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, printed
 from gpu_simulator.errors import LabError
@@ -71,12 +84,32 @@ class GradeInFreshProcess(NbGraderPreprocessor):
                 cell.outputs, cell.execution_count = [], None
                 if name := exercise_of(cell, ANSWER):
                     answers.setdefault(name, []).append(cell.source)
-        for cell in nb.cells:
-            if cell.cell_type == "code" and is_grade(cell):
-                cell.outputs = self._outputs(cell, answers)
+        checks = [cell for cell in nb.cells if cell.cell_type == "code" and is_grade(cell)]
+        with self._progress(resources["nbgrader"], len(checks)) as bar:
+            for cell in checks:
+                cell.outputs = self._outputs(cell, answers, bar)
+                bar.update()
         return nb, resources
 
-    def _outputs(self, cell: Any, answers: dict[str, list[str]]) -> list[Any]:
+    def _progress(self, own: dict[str, str], checks: int) -> tqdm:
+        """A bar over the exercises of all students who are graded, which begins with those of this student.
+
+        On a terminal only; elsewhere each exercise has a line in nbgrader's log.
+        """
+        run = self.parent.parent  # the converter that exports each notebook; its assignments have a folder a student
+        folders = sorted(run.assignments)
+        here = run.coursedir.format_path(run.coursedir.submitted_directory, own["student"], own["assignment"])
+        number = folders.index(here) if here in folders else 0
+        return tqdm(
+            total=len(folders) * checks,
+            initial=number * checks,
+            desc=f"{own['notebook']}, {own['student']} ({number + 1} of {len(folders)})",
+            unit="exercise",
+            dynamic_ncols=True,
+            disable=None,
+        )
+
+    def _outputs(self, cell: Any, answers: dict[str, list[str]], bar: tqdm) -> list[Any]:
         name = exercise_of(cell, CHECK)
         if name is None:
             return [_refusal("This cell checks no exercise of gemm_lab; grade it by hand.")]
@@ -84,12 +117,28 @@ class GradeInFreshProcess(NbGraderPreprocessor):
         notes = "".join(f"{note}\n" for note in cell.metadata.get(OWN, {}).get("notes", []))
         if len(texts) != 1:
             return [_refusal(f"{notes}The submission has {len(texts)} cells with the answer to {name}; it takes one.")]
-        self.log.info("Judging %s in a process of its own", name)
+        bar.set_postfix_str(name)
+        if bar.disable:
+            self.log.info("Judging %s in a process of its own", name)
         try:
             found = grade(name, body(texts[0]), limit_s=self.limit_s)
         except (LabError, OSError) as error:
             return [_refusal(f"Not judged: {error} Run nbgrader autograde again.", NOT_JUDGED)]
         return outputs_of(found, float(cell.metadata.nbgrader["points"]), notes)
+
+
+_init_assignment = Autograde.init_assignment
+
+
+def _init_without_links(self: Autograde, assignment_id: str, student_id: str) -> None:
+    """nbgrader's own `Autograde.init_assignment`, but it copies no symbolic links, and names them in the log."""
+    if links := links_in(self._format_source(assignment_id, student_id)):
+        self.log.warning("Submission of student %s for %s: %s", student_id, assignment_id, about_links(links))
+    before, converters.base.find_all_files = converters.base.find_all_files, files_handed_in
+    try:
+        _init_assignment(self, assignment_id, student_id)
+    finally:
+        converters.base.find_all_files = before
 
 
 def body(source: str) -> str:
@@ -192,6 +241,7 @@ def configure(c: Any) -> None:
     steps = Autograde.class_traits()["sanitize_preprocessors"].default()
     c.Autograde.sanitize_preprocessors = [SetRight, *steps]
     c.Autograde.exporter_class = ReadAnything
+    Autograde.init_assignment = _init_without_links
     c.GenerateFeedback.exporter_class = SafeFeedback
     c.ExportApp.plugin_class = ExportVerdicts
     c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE", "cuda": CUDA_STUB}

@@ -3,14 +3,18 @@
 Students edit their notebooks in many ways: they copy, split or delete cells or turn them into Markdown, nbgrader's
 metadata is changed or comes from another notebook, and some files are not JSON at all. `ReadAnything` makes a valid
 notebook of any file. `SetRight` then assigns nbgrader's metadata of each graded cell, as it is in the gradebook, to one
-cell. The feedback says what was decided, and everything else is graded as usual.
+cell. The feedback says what was decided, and everything else is graded as usual. Symbolic links are not followed: what
+one names, such as the gradebook, would come back to the student with the feedback.
 """
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections import defaultdict
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -18,9 +22,10 @@ from nbconvert.exporters import NotebookExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import find_all_files
 
+from classroom.choice_text import Unreadable, choice_of
 from classroom.course import numbered
-from classroom.grading import choice_of
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook_files import KERNEL
 from gpu_simulator.errors import LabError
@@ -41,13 +46,40 @@ class ReadAnything(NotebookExporter):
 
     def from_filename(self, filename: str, resources: Any = None, **options: Any) -> tuple[Any, Any]:
         try:
+            if os.path.islink(filename) or os.path.islink(os.path.dirname(filename)):
+                raise OSError(errno.ELOOP, "it or its folder is a symbolic link, which is not followed")
             return super().from_filename(filename, resources=resources, **options)
         except OSError as error:
             return self.from_notebook_node(unreadable(error.strerror or "it cannot be opened"), resources, **options)
 
     def from_file(self, file_stream: Any, resources: Any = None, **options: Any) -> tuple[Any, Any]:
         data = getattr(file_stream, "buffer", file_stream).read(MOST_BYTES + 1)
-        return self.from_notebook_node(notebook_of(data), resources=resources, **options)
+        book, links = notebook_of(data), links_in((resources or {}).get("metadata", {}).get("path", ""))
+        if links:
+            own = book.metadata.setdefault(OWN, nbformat.from_dict({"notes": []}))
+            own.notes.append(f"{about_links(links)} Hand in the files themselves.")
+        return self.from_notebook_node(book, resources=resources, **options)
+
+
+def links_in(folder: str) -> list[str]:
+    """The symbolic links in a folder and below it, by their paths in it; none for ""."""
+    found = Path(folder).rglob("*") if folder else []
+    names = (str(path.relative_to(folder)) for path in found if path.is_symlink())
+    return sorted(name.encode("utf-8", "replace").decode() for name in names)
+
+
+def about_links(links: list[str]) -> str:
+    """A sentence that names symbolic links which were not followed."""
+    more = f" and {len(links) - 5} more" if len(links) > 5 else ""
+    return (
+        f"Symbolic links are not followed, so these were left out: {', '.join(name[:80] for name in links[:5])}{more}."
+    )
+
+
+def files_handed_in(path: str, exclude: list[str] | None = None) -> list[str]:
+    """Replaces nbgrader's `find_all_files` for a submission: the files in a folder and below it that are no links."""
+    found = [] if os.path.islink(path.rstrip(os.sep)) else find_all_files(path, exclude)
+    return [name for name in found if not os.path.islink(name)]
 
 
 def unreadable(why: str) -> Any:
@@ -248,6 +280,8 @@ def _is_answer(source: str, exercise: str, handed_out: str) -> bool:
         return source.lstrip().startswith("%%")
     try:
         return bool(choice_of(source))
+    except Unreadable:
+        return True
     except LabError:
         return False
 

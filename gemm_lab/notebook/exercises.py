@@ -8,6 +8,7 @@ run as a whole stops there.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,6 +33,8 @@ from gemm_lab.notebook.speed_beside import speed_beside
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware.data_sheets import gpu
+
+_PTX_LINE = re.compile(r", PTX line \d+")  # of no use in a refusal, because the learner's line stands before it
 
 
 class Asked(Protocol):
@@ -133,6 +136,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
         )
     with still_at_work(f"the check of “{exercise.title}”"):
         found = kernel_judge.judge(answer, wanted, seed)
+    found.reasons = [_PTX_LINE.sub("", reason) for reason in found.reasons]
     older = f"The last cell of “{answer.alias}” did not compile; this is the version before it."
     reasons = [older, *found.reasons] if answer.alias in superseded else found.reasons
     if found.reasons:

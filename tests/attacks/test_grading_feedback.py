@@ -11,6 +11,7 @@ pytest.importorskip("nbgrader", reason="needs the extra course")
 
 from bs4 import BeautifulSoup  # noqa: E402
 from small_course import (  # noqa: E402
+    CHOICE,
     KERNEL,
     Course,
     answer,
@@ -20,6 +21,7 @@ from small_course import (  # noqa: E402
 )
 
 from classroom.feedback_page import TAGS, cleaned  # noqa: E402
+from gemm_lab.notebook.exercises import exercises  # noqa: E402
 
 MARK = "evil()"  # every attack runs this
 MARKDOWN = [
@@ -273,3 +275,21 @@ def test_pieces_of_html_in_any_order_hold_no_danger(number):
     assert dangers(page) == [] and cleaned(page) is not None
     assert {tag.name for tag in BeautifulSoup(page, "html.parser").find_all(True)} <= TAGS
     assert not re.search(r"\\href(?![a-zA-Z])", BeautifulSoup(page, "html.parser").get_text())
+
+
+def test_the_index_names_the_exercises_and_kernels_have_the_colours_of_their_language(classroom):
+    book = classroom.solved()
+    answer(book, KERNEL)["source"] += "\nfor (int k = 0; k < BLOCK_K; k++) acc += 0.5f;  // RIGHT"
+    forged = f'<ul><li><a href="#check_{KERNEL}">Test cell</a></li></ul>\n\n%%kernel int x;'
+    book["cells"].insert(0, {"cell_type": "markdown", "id": "forged", "metadata": {}, "source": forged})
+    classroom.hand_in("named", book)
+    classroom.grade("named")
+    soup = BeautifulSoup(classroom.page("named"), "html.parser")
+    index = [link.get_text() for link in soup.find(id="toc").find_all("a")]
+    assert index == [exercises()[name].title for name in (KERNEL, CHOICE)]
+    assert soup.find("a", rel="nofollow").get_text() == "Test cell", "a student's own link stays"
+    kernel = next(area for area in soup.find_all(class_="input_area") if "%%kernel" in area.get_text())
+    words = {word.get_text(): word["class"] for word in kernel.find_all("span") if word.get("class")}
+    assert words["int"] == ["kt"] and words["0.5f"] == ["mf"] and words["// RIGHT"] == ["c1"]
+    choice = next(area for area in soup.find_all(class_="input_area") if "choice" in area.get_text())
+    assert choice.find("span", class_="nb").get_text() == "dict"

@@ -4,12 +4,14 @@ Each gets a grade for what can be graded and a sentence for the rest; none stops
 """
 
 import copy
+import io
 import json
 import random
 
 import nbformat
 import pytest
 from attack_scale import count
+from tqdm import tqdm
 
 pytest.importorskip("nbgrader", reason="needs the extra course")
 
@@ -359,6 +361,20 @@ def test_what_was_not_judged_is_no_zero_and_can_be_repeated(tmp_path, monkeypatc
     monkeypatch.setattr(nbgrader_steps, "grade", lambda name, text, **options: by_a_word(name, text.replace("ILL", "")))
     room.grade("anna")
     assert room.scores("anna") == ALL and table()["anna"] == ("20.0", "20.0")
+
+
+def test_a_terminal_shows_how_many_exercises_of_all_students_are_graded(tmp_path, monkeypatch):
+    room, out = Course(tmp_path), io.StringIO()
+    monkeypatch.setattr(nbgrader_steps, "tqdm", lambda **options: tqdm(**{**options, "disable": False, "file": out}))
+    for student in ("anna", "ben", "carla"):
+        room.hand_in(student, room.solved())
+    room.must(room.api.autograde(NAME, "*", force=True))
+    said = out.getvalue()
+    for number, student in enumerate(("anna", "ben", "carla"), 1):
+        assert (
+            f"{NAME}, {student} ({number} of 3): " in said and f"{2 * number}/6" in said and room.scores(student) == ALL
+        )
+    assert KERNEL in said and CHOICE in said
 
 
 # ---- Notebooks at random ----

@@ -127,6 +127,14 @@ def test_a_wrong_result_is_refused_with_its_place(running):
     assert "&lt;nan&gt;" in page and "hint" in page
 
 
+def test_a_refusal_names_the_learners_line_and_no_line_of_the_ptx(running):
+    running(
+        passed=False, message="A hazard: cell:4, st.shared.f32, PTX line 310: not ordered with cell:5, ld, PTX line 9."
+    )
+    with pytest.raises(WrongAnswer, match=r"cell:4, st.shared.f32: not ordered with cell:5, ld\.$"):
+        lab.exercise("06_swizzle").check(solution("06_swizzle"))
+
+
 def test_more_shared_memory_than_allowed_is_refused():
     task = lab.exercise("06_swizzle")
     narrow = dataclasses.replace(task, criteria={**task.criteria, "shared_bytes": 49151})

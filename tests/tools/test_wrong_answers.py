@@ -184,7 +184,8 @@ def test_a_right_answer_with_mma_that_never_run_is_refused():
   }
 """
     right = next(answer.text for answer in answers("06_addresses") if answer.kind == "solution")
-    assert "1 of its tensor instructions never run" in Answer(TASKS["06_addresses"], "", "", "", idle + right).refusal()
+    refusal = Answer(TASKS["06_addresses"], "", "", "", idle + right).refusal()
+    assert "1 of its tensor instructions never run" in refusal and "cell, line 5" in refusal and "PTX" not in refusal
 
 
 def test_a_drawn_size_is_one_that_the_kernel_can_do_and_no_larger_than_those_of_the_exercise():

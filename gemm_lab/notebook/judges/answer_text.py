@@ -37,7 +37,6 @@ _COMPILER_WORDS = {
     "__declspec",
     "__device_builtin__",
     "__cudart_builtin__",
-    "__host__",
     "__managed__",
     "__device_builtin_texture_type__",
     "__builtin_constant_p",
@@ -45,14 +44,13 @@ _COMPILER_WORDS = {
     "__label__",
 }
 # Words by which a program asks the compiler what it declares: CUDA's headers declare more for newer architectures.
-_QUESTIONS = re.compile(
-    r"decltype|noexcept|requires|concept|typeid|__(?:is|has|underlying|reference)_\w+|__typeof\w*|typeof"
-)
-_OF_A_NAME = {"*", "&", "[", "]", ".", "->", ":", "::"}
+_QUESTIONS = re.compile(r"requires|concept|typeid|__(?:is|has|underlying|reference)_\w+|__typeof\w*|typeof")
+# What `sizeof`, `alignof` and `decltype` may have inside beside names and numbers: nothing that calls a function.
+_OF_A_VALUE = {*"*&[].:+->/%"}
 _ATTRIBUTES = {"noinline", "always_inline", "aligned", "unused"}
 _BRACKETED = {"maybe_unused", "likely", "unlikely", "fallthrough", "nodiscard"}
 
-DIRECTIVES = "The only directive that an answer may have is #pragma unroll."
+DIRECTIVES = "The only directives that an answer may have are #pragma unroll and #pragma nounroll."
 
 
 def refusals(text: str, first_line: int = 1) -> list[str]:
@@ -149,7 +147,8 @@ def _directives(cut: list[Token]) -> Iterator[tuple[int, str]]:
             continue
         rest = "".join(" " if other.blank else other.text for other in _line(cut, number + 1))
         words = rest.split()
-        if token.first and token.text == "#" and words[:2] == ["pragma", "unroll"] and _UNROLL.fullmatch(rest):
+        unrolls = words[:1] == ["pragma"] and words[1:2] in (["unroll"], ["nounroll"])
+        if token.first and token.text == "#" and unrolls and _UNROLL.fullmatch(rest):
             continue
         yield (
             token.offset,
@@ -188,18 +187,18 @@ def _names(cut: list[Token]) -> Iterator[tuple[int, str]]:
 def _questions(cut: list[Token]) -> Iterator[tuple[int, str]]:
     """Refuse what asks the compiler whether an expression is valid, of which nothing is computed.
 
-    Its answer depends on the architecture. `sizeof` and `alignof` may have a type, a name or an element.
+    Its answer depends on the architecture. `sizeof`, `alignof` and `decltype` may have a type, a name, an element or a
+    sum of them, and `noexcept` may stand behind a function's parameters.
     """
     code = [token for token in cut if not token.blank]
     for number, token in enumerate(code):
         if token.kind != "word":
             continue
-        asks = bool(_QUESTIONS.fullmatch(token.text))
-        if token.text in ("sizeof", "alignof", "__alignof__", "__alignof"):
-            inside = _inside(code, number + 1, "(", ")")[1:] if code[number + 1 : number + 2] else []
-            asks = any(
-                other.kind != "word" and other.kind != "number" and other.text not in _OF_A_NAME for other in inside
-            )
+        asks, inside = bool(_QUESTIONS.fullmatch(token.text)), _inside(code, number + 1, "(", ")")
+        if token.text == "noexcept":
+            asks = bool(inside)
+        if token.text in ("sizeof", "alignof", "__alignof__", "__alignof", "decltype"):
+            asks = any(other.kind not in ("word", "number") and other.text not in _OF_A_VALUE for other in inside[1:])
         if asks:
             yield (
                 token.offset,

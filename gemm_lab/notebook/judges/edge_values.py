@@ -14,7 +14,7 @@ import numpy as np
 
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.inputs import Inputs, make_inputs
-from gemm_lab.notebook.judges.unusual_values import along_k
+from gemm_lab.notebook.judges.unusual_values import along_k, full_mantissas
 from gpu_runner.transport.wire import dtype_of
 
 TOP = 1.5  # times a power of two, the largest that all types on the way can hold
@@ -35,14 +35,19 @@ def _one_each(
     return replace(made, a=a, b=b), lines[operand], other
 
 
-def near_the_top(problem: Problem, m: int, n: int, k: int, seed: int) -> Inputs:
-    """A·B has elements of ±1.5 · 2ᵉ, the most that the accumulator, or D without its alpha, can hold; alpha is 0.5."""
-    made, rows, other = _one_each(problem, m, n, k, seed, "a")
+def near_the_top(problem: Problem, m: int, n: int, k: int, seed: int, operand: str) -> Inputs:
+    """A·B has elements up to ±1.5 · 2ᵉ, the most that the accumulator, or D without its alpha, can hold; alpha is 0.5.
+
+    Half of the elements of `operand` are the largest; the others have random bits in all of their significand.
+    """
+    made, rows, other = _one_each(problem, m, n, k, seed, operand)
     draw, scaled = np.random.default_rng([seed, 10]), made.c is not None
     one = ml_dtypes.finfo(dtype_of(problem.multiplied)).maxexp - 1
     result = ml_dtypes.finfo(dtype_of(problem.dtype_out)).maxexp - 1 + scaled
     high = min(2 * one, ml_dtypes.finfo(dtype_of(problem.dtype_acc)).maxexp - 1, result)
-    rows[:] = TOP * 2.0 ** (high - high // 2) * draw.choice([-1.0, 1.0], rows.shape)
+    numbers = TOP * full_mantissas(draw, rows.shape)
+    largest = draw.random(rows.shape) < 0.5
+    rows[:] = np.where(largest, np.copysign(TOP, numbers), numbers) * 2.0 ** (high - high // 2)
     other[:] = np.where(other != 0, 2.0 ** (high // 2), 0).astype(other.dtype)
     return replace(made, alpha=0.5, beta=0.0) if scaled else made
 

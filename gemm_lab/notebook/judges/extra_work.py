@@ -18,6 +18,7 @@ from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import launch, limits, search
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.judges.foreign_instructions import foreign
+from gemm_lab.notebook.judges.value_dependence import line_of
 from gpu_simulator.compiler import Compiled
 
 # All limits are multiples of the rung's own count.
@@ -227,7 +228,7 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     idle = [site for site in tensor if not site.executions and site.frames not in running]
     if idle:
         return (
-            f"{len(idle)} of its tensor instructions never run ({idle[0].opcode}, PTX line {idle[0].ptx_line}); "
+            f"{len(idle)} of its tensor instructions never run ({idle[0].opcode}, {line_of(idle[0].frames)}); "
             "an exercise counts code that runs. Leave them out."
         )
     base, own = run.kernel.unedited(), Work.of(run.report, run.compiled.ptx)

@@ -128,10 +128,11 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str, bl
     known = {family(opcode) for opcode in own_opcodes}
     for opcode in sorted(opcodes):
         if family(opcode) not in known | {""}:
+            word = " Leave the word volatile out." if family(opcode).endswith(".volatile") else ""
             return (
                 f"It uses {opcode}, and the rung has no instruction of that kind ({family(opcode)}). In this "
                 "exercise threads synchronise and move data with the instructions of the rung, which are counted and "
-                "checked."
+                f"checked.{word}"
             )
     own_barriers = barriers(own_ptx)
     # bar.arrive without a wait is allowed at the barriers of the rung, with their number of threads.

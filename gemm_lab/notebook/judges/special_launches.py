@@ -154,7 +154,7 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
             inputs = extreme_c(plain, seed, large, sign)
             yield inputs, "with infinities, NaN and the largest numbers in C"
         for scale in ("alpha", "beta"):
-            yield without_a_term(problem, *small, seed, scale), "with small whole numbers"
+            yield without_a_term(problem, *small, seed, scale), "with one product for each element"
             yield scales_far_apart(problem, *small, seed, scale), "with whole numbers"
     for operand in "ab":
         inputs = zeros_against_infinities(problem, *small, seed, operand)
@@ -169,7 +169,9 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
 def inputs_of_edges(answer: Kernel, compiled: Any, seed: int) -> Iterator[tuple[Inputs, str]]:
     """Yields (inputs, a phrase that describes them) in which each element of D is one product."""
     problem, small = answer.problem, smallest_size(answer)
-    yield near_the_top(problem, *small, seed), "with one product for each element, near the largest number"
+    for operand in "ab":
+        inputs = near_the_top(problem, *small, seed, operand)
+        yield inputs, "with one product for each element, near the largest number"
     if problem.uses_c:
         for large in ("alpha", "beta"):
             yield large_scale(problem, *small, seed, large), "with tiny numbers and a large scale"

@@ -167,13 +167,23 @@ def extreme_c(inputs: Inputs, seed: int, large: str, sign: int) -> Inputs:
     return replace(inputs, c=c, alpha=alpha, beta=beta)
 
 
-def without_a_term(problem: Problem, m: int, n: int, k: int, seed: int, scale: str) -> Inputs:
-    """Inputs of the kind "integers" with a `scale`, "alpha" or "beta", of 0; the other one is a multiple of 1/16.
+def full_mantissas(draw: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:
+    """Numbers from 1/2 to 1 and their negatives, with random bits in all of their significand."""
+    return draw.uniform(0.5, 1, shape) * draw.choice([-1, 1], shape)
 
-    All numbers are finite, so it does not matter whether the kernel leaves the term out or multiplies it by 0.
+
+def without_a_term(problem: Problem, m: int, n: int, k: int, seed: int, scale: str) -> Inputs:
+    """Inputs with a `scale`, "alpha" or "beta", of 0; the other one, and what it multiplies, have all bits they can.
+
+    Each element of A·B is an element of A, so every result is one product, which is rounded to float32 and then to the
+    type of D. All numbers are finite, so a kernel may leave the term out or multiply it by 0.
     """
     draw, made = np.random.default_rng([seed, 7, scale == "beta"]), make_inputs(problem, m, n, k, "integers", seed)
-    other = float(draw.integers(1, SIXTEENTHS) * draw.choice([-1, 1])) / SIXTEENTHS
+    rows, columns = along_k(problem, made.a, made.b)
+    rows[:], columns[:] = full_mantissas(draw, rows.shape), 0
+    columns[np.arange(n), draw.integers(0, k, n)] = 1
+    made.c[:] = full_mantissas(draw, made.c.shape)
+    other = float(np.float32(full_mantissas(draw)))
     return replace(made, **{"alpha": other, "beta": other, scale: 0.0})
 
 

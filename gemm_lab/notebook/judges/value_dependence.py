@@ -12,7 +12,7 @@ and what relates the places of two arrays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -70,7 +70,7 @@ def foreign_use(ptx: str, entry: str, own_ptx: str, own_entry: str, place: tuple
 
 def said(use: Use) -> str:
     """The refusal of a use, with the learner's line."""
-    where = _where(use.location)
+    where = line_of(use.location.frames if use.location else ())
     if use.role == "unwritten":
         return (
             f"{where}: {use.opcode} depends on a variable to which nothing was ever assigned. Its value is what the "
@@ -112,11 +112,10 @@ def said(use: Use) -> str:
     )
 
 
-def _where(location: Location | None) -> str:
-    if location is None:
-        return "in the kernel"
-    file, line = next((frame for frame in location.frames if frame[0] == LEARNERS), location.frames[-1])
-    return f"{file}, line {line}"
+def line_of(frames: Sequence[tuple[str | None, int]]) -> str:
+    """The learner's line, or else the outermost one, among the lines of an instruction from the innermost call on."""
+    file, line = next((frame for frame in frames if frame[0] == LEARNERS), frames[-1] if frames else (None, 0))
+    return f"{file}, line {line}" if file else "in the kernel"
 
 
 @lru_cache(maxsize=64)

@@ -43,6 +43,10 @@ def test_every_solution_may_be_an_answer():
         'asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\\n\\tfence.proxy.async;" :: "r"(x) : "memory");',
         "int asm_lines = 3; { int region = 4; }",
         "a = b // region of interest\n  + c;",
+        "#pragma nounroll\nfor (;;) {}",
+        "const auto f = [](int k) noexcept { return k; }; decltype(sum) part = 0; decltype(a[0] * b->c) d;",
+        "int f() noexcept; static_assert(sizeof(a + 1) == 4 && alignof(float4) % sizeof(x / 2 - 1.0f) == 0);",
+        "__host__ __device__ constexpr int twice(int x) { return 2 * x; }",
     ],
 )
 def test_what_a_kernel_may_say(text):

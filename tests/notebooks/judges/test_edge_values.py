@@ -1,5 +1,7 @@
 """Inputs in which each element of D is one product: exact, at the ends of the range, with the answer's own constants."""
 
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -15,14 +17,29 @@ KERNELS = sorted({task.criteria["kernel"] for task in exercises().values() if ta
 SIZE = (64, 96, 80)
 
 
+@pytest.mark.parametrize("operand", "ab")
 @pytest.mark.parametrize("name", KERNELS)
-def test_near_the_top_twice_the_product_overflows_and_the_result_does_not(name):
-    inputs = near_the_top(lab.kernel(name).problem, *SIZE, 3)
+def test_near_the_top_twice_the_product_overflows_and_the_result_does_not(name, operand):
+    inputs = near_the_top(lab.kernel(name).problem, *SIZE, 3, operand)
     result = rounded(reference(inputs), inputs.problem)
     assert np.isfinite(result).all() and (result != 0).all()
     sums = result / inputs.alpha
     most = min(_largest(kind) for kind in (inputs.problem.dtype_acc, inputs.problem.dtype_out))
-    assert 2 * np.abs(sums).max() > most or 4 * np.abs(inputs.wide()[0]).max() > _largest(inputs.problem.multiplied)
+    assert 2 * np.abs(sums).max() > most or 4 * np.abs(inputs.wide()["ab".index(operand)]).max() > _largest(
+        inputs.problem.multiplied
+    )
+
+
+@pytest.mark.parametrize("operand", "ab")
+@pytest.mark.parametrize("name", KERNELS)
+def test_near_the_top_an_operand_that_loses_its_last_bit_changes_the_result(name, operand):
+    inputs = near_the_top(lab.kernel(name).problem, *SIZE, 3, operand)
+    cut = getattr(inputs, operand).astype(dtype_of(inputs.problem.multiplied))
+    words = cut.view(f"u{cut.itemsize}")
+    words &= words.dtype.type(~np.uint64(1) & np.uint64(2 ** (8 * cut.itemsize) - 1))
+    careless = replace(inputs, **{operand: cut.astype(getattr(inputs, operand).dtype)})
+    results = (rounded(reference(one), inputs.problem) for one in (inputs, careless))
+    assert (next(results) != next(results)).mean() > 0.15
 
 
 def _largest(kind: str) -> float:

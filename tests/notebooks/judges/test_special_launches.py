@@ -5,9 +5,18 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.notebook.exercises import exercises
+from classroom.skeletons import solution
+from gemm_lab.lab.emulating import smallest_size
+from gemm_lab.notebook.exercises import exercise, exercises, kernel_of
 from gemm_lab.notebook.judges.kernel_judge import drawn_sizes
-from gemm_lab.notebook.judges.special_launches import Circumstances, _first_hazard, _said, circumstances
+from gemm_lab.notebook.judges.special_launches import (
+    Circumstances,
+    _first_hazard,
+    _said,
+    circumstances,
+    special_inputs,
+    wrong_with,
+)
 from gpu_simulator.observers.hazards import Hazard
 
 SIZES = [(128, 256, 64), (256, 256, 320), (128, 1280, 128)]
@@ -71,3 +80,28 @@ def test_the_wide_drawn_grid_has_two_rows_of_blocks_that_use_a_stage_again():
             answer.spec.require_size(config, m, n, k)
             assert m > config.get("BLOCK_M", 1) and n >= 5 * config.get("BLOCK_N", 1)
             assert k > config.get("BLOCK_K", 1) * config.get("NUM_STAGES", 1)
+
+
+CUT = "__uint_as_float(__float_as_uint({}) & 0xfffff000u)"  # the first 12 bits of a significand
+ROUNDED = "__uint_as_float(__float_as_uint({}) + 0x80u & 0xffffff00u)"  # to 16 bits
+
+
+@pytest.mark.parametrize(("scales", "right"), [
+    ({"alpha": "alpha", "beta": "beta"}, True),
+    ({"alpha": CUT.format("alpha"), "beta": "beta"}, False),
+    ({"alpha": CUT.format("alpha"), "beta": CUT.format("beta")}, False),
+    ({"alpha": "alpha", "beta": ROUNDED.format("beta")}, False),
+], ids=["whole", "alpha", "both", "beta"])  # fmt: skip
+def test_scales_need_all_their_bits(scales, right):
+    text = solution("06_epilogue")
+    for name, expression in scales.items():
+        text = text.replace(f"{name} *", f"{expression} *")
+    answer = kernel_of(exercise("06_epilogue"), text)
+    compiled, size = answer.compile_as_taught(), smallest_size(answer)
+    said = [
+        wrong_with(answer, compiled, inputs, among, Circumstances())
+        for inputs, among in special_inputs(answer, [size], 7)
+        if 0 in (inputs.alpha, inputs.beta)
+    ]
+    assert len(said) == 2
+    assert not any(said) if right else "elements are wrong" in "".join(said)

@@ -18,6 +18,7 @@ from gemm_lab.notebook.judges.unusual_values import (
     infinite_lines,
     spread,
     unusual_inputs,
+    without_a_term,
     zeros_against_infinities,
 )
 from gpu_runner.transport.wire import dtype_of
@@ -171,6 +172,24 @@ def test_special_values_come_at_every_size_and_over_old_finite_numbers():
     assert max(abs(inputs.alpha) for inputs in every) >= 1000 <= max(abs(inputs.beta) for inputs in every)
     old = with_old_values(every[0], 1).d
     assert np.isfinite(old).all() and (old == 0).any() and (old != 0).any()
+
+
+def bits_of(number: float, count: int) -> float:
+    """The number with the first `count` bits of its significand."""
+    word = np.float32(number).view(np.uint32) & np.uint32(0xFFFFFFFF << (24 - count) & 0xFFFFFFFF)
+    return float(word.view(np.float32))
+
+
+@pytest.mark.parametrize("left_out", ["alpha", "beta"])
+@pytest.mark.parametrize("seed", [1, 2, 7])
+def test_a_scale_that_is_cut_to_fewer_bits_changes_many_results(left_out, seed):
+    problem, other = lab.kernel("t4/07_staged_epilogue").problem, {"alpha": "beta", "beta": "alpha"}[left_out]
+    inputs = without_a_term(problem, 256, 256, 64, seed, left_out)
+    exact, scale = rounded(reference(inputs), problem), getattr(inputs, other)
+    assert getattr(inputs, left_out) == 0 and bits_of(scale, 24) == scale != bits_of(scale, 16)
+    for bits, share in ((10, 0.1), (12, 0.02), (16, 0.001)):
+        cut = rounded(reference(replace(inputs, **{other: bits_of(scale, bits)})), problem)
+        assert (cut != exact).mean() > share
 
 
 @pytest.mark.parametrize("name", ["simt/01_naive", "t4/07_staged_epilogue"])
