@@ -343,6 +343,7 @@ class AsyncProxyChecker:
                 shadow.written[cells] = stamp
                 detector.copied.stored(lane, access, place.width, bool(self.hazards.accesses.atomic[site]))
             else:
+                self.fences.of_global.check(access, last)
                 shadow.note_read(cells, lanes, stamp)
 
     def in_flight_at_end(self, stores) -> None:

@@ -67,6 +67,7 @@ class Hazards:
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)
         self.own = -(-launch.threads // 32)
         self.strong_writes: dict[int, int] = {}
+        self.proxy_fenced: dict[int, int] = {}  # by warp that has ended, the last event that a fence.proxy.async covers
         self.arrays: dict[int, GlobalShadow] = {}
 
     def observe(self, resident) -> RaceDetector:

@@ -78,6 +78,7 @@ class RaceDetector(Observer):
     def ended(self) -> None:
         self.proxies.in_flight_at_end(self.resident.transfers.stores)
         self.shares.compare()
+        self.fences.of_global.ended()
         if self.warpgroups is not None:
             self.warpgroups.in_flight_at_end(self.resident.warpgroups.flights)
         self.resident.account.give(self.shared.taken + self.order.taken)

@@ -118,8 +118,8 @@ class RegisterShares:
             lambda: (
                 f"{self.resident.describe(share.site)}: {self._name(warp)} asks for {self._count(share.site)} "
                 f"registers a thread, which it can never get: {terms} = {need:,}, and this block has at most "
-                f"{LANES * own} threads × {self.at_launch} = {have:,}. On a GPU it waits for ever: ask for fewer, or let other warps "
-                "give back more (setmaxnreg.dec)."
+                f"{LANES * own} threads × {self.at_launch} = {have:,}. On a GPU it waits for ever: "
+                "ask for fewer, or let other warps give back more (setmaxnreg.dec)."
             ),
         )
 
