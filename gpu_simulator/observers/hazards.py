@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,13 +13,14 @@ from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow
 from gpu_simulator.observers.strong_accesses import accesses_of
+from gpu_simulator.observers.tcgen05.early_uses import early_uses
 
 
 @dataclass(frozen=True)
 class Hazard:
     """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence", "missing fill", "divergent
-    barrier", "early arrival", "initialised again", "absent lane", "repeated issue", "unordered read" or "read-only
-    load".
+    barrier", "early arrival", "early use", "initialised again", "absent lane", "repeated issue", "unordered read" or
+    "read-only load".
 
     line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block, or BLOCKS; 0 for the other kinds.
     severity: "race"; "suspicious" for what may be intended, such as a race of equal values; or "error" for the others.
@@ -69,6 +71,11 @@ class Hazards:
         self.strong_writes: dict[int, int] = {}
         self.proxy_fenced: dict[int, int] = {}  # by warp that has ended, the last event that a fence.proxy.async covers
         self.arrays: dict[int, GlobalShadow] = {}
+
+    @cached_property
+    def early_uses(self) -> dict[int, int]:
+        """As the function of this name; asked for when there is a tcgen05.ld."""
+        return early_uses(self.launch.program.blocks)
 
     def observe(self, resident) -> RaceDetector:
         """The observer of one group of resident blocks."""

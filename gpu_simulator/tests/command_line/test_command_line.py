@@ -273,3 +273,14 @@ def test_hazards_are_looked_for_in_both_timings(run, tmp_path, timing, found):
     code, printed = run("ring.cu", *words, *timing)
     assert (code == 1) == found == ("hazard (race" in printed)
     assert ("(race in late timing)" in printed) == (timing == ())
+
+
+@pytest.mark.parametrize(("body", "code"), [("", 0), (RING[RING.index("{") + 1 : RING.rindex("}")], 1)])
+def test_what_is_suspicious_is_a_remark_and_hides_no_race_of_late_timing(run, tmp_path, body, code):
+    need_compiler()
+    head = "__global__ void kernel(int* slot, volatile int* head, int* out, int* same) { *same = 1; "
+    (tmp_path / "remark.cu").write_text(f"{head}{body} }}\n")
+    words = "--grid", "2", "--block", "1", "--arg", "i32:2", "--arg", "i32:1", "--arg", "i32:6", "--arg", "i32:1"
+    found, printed = run("remark.cu", *words, "--hazards")
+    assert found == code and printed.count("hazard (suspicious") == 1
+    assert ("(race in late timing)" in printed) == (code == 1)
