@@ -12,7 +12,7 @@ from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow
-from gpu_simulator.observers.strong_accesses import accesses_of
+from gpu_simulator.observers.strong_accesses import accesses_of, passed_on
 from gpu_simulator.observers.tcgen05.early_uses import early_uses
 
 
@@ -56,6 +56,7 @@ class Hazards:
 
     def __init__(self, launch):
         self.launch, self.found, self._seen = launch, [], {}
+        self._passed_on: dict[int, bool] = {}
         sites = launch.program.sites
         self.where = [item.location or item.line for item in sites]  # the same for all copies of an unrolled loop
         self.accesses = accesses_of(launch.program)
@@ -76,6 +77,12 @@ class Hazards:
     def early_uses(self) -> dict[int, int]:
         """As the function of this name; asked for when there is a tcgen05.ld."""
         return early_uses(self.launch.program.blocks)
+
+    def passed_on(self, site: int) -> bool:
+        """Whether lanes exchange what a load reads, or what depends on it."""
+        if site not in self._passed_on:
+            self._passed_on[site] = passed_on(self.launch.program, site)
+        return self._passed_on[site]
 
     def observe(self, resident) -> RaceDetector:
         """The observer of one group of resident blocks."""
@@ -111,7 +118,8 @@ class Hazards:
         """Add a finding unless there is one of this kind at the same two lines. sentence: a function that gives it."""
         key = (kind, self.where[site], self.where[other] if other >= 0 else None)
         place = self._seen.get(key, len(self.found))
-        if place == len(self.found) or reach > self.found[place].reach:  # keep the widest race of the same two lines
+        worse = place == len(self.found) or self.found[place].severity == SUSPICIOUS != severity
+        if worse or reach > self.found[place].reach:  # keep the widest race of the same two lines
             self._seen[key] = place
             line = self.launch.program.sites[site].line
             self.found[place : place + 1] = [Hazard(kind, sentence(), line, reach, severity)]

@@ -20,7 +20,7 @@ from gpu_simulator.observers.cluster_checker import ClusterChecker
 from gpu_simulator.observers.global_copies import GlobalCopies
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gpu_simulator.observers.proxy_fences import ProxyFences
-from gpu_simulator.observers.race_messages import Words, changed, explain, in_flight, reach_of
+from gpu_simulator.observers.race_messages import LANES, Words, changed, explain, in_flight, reach_of
 from gpu_simulator.observers.register_shares import RegisterShares
 from gpu_simulator.observers.severities import RACE, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, SharedShadow
@@ -57,6 +57,7 @@ class RaceDetector(Observer):
         self.shares = RegisterShares(self)
         self.warpgroups = None if resident.warpgroups is None else WgmmaChecker(self)
         self.absent = AbsentLanes(self)
+        self.exchanged = np.full(resident.lanes, ALWAYS, np.int64)  # by lane, the last shfl, vote, match or redux
         for checker in (
             self.absent,
             self.fences,
@@ -223,14 +224,23 @@ class RaceDetector(Observer):
         words, lane = self.words(access, row, column), before & LANE_MASK
         step = self.order.missing_step(words.lane, lane, before >> LANE_BITS)
         strength = self.hazards.accesses.mixed(access.site, other)
+        reach, passed_on = reach_of(words.launch, words.lane, lane), False
+        if reach == LANES and not together and self._exchanged_since(before, words.lane, lane):
+            passed_on = past == "read" and access.verb == "writes" and self.hazards.passed_on(other)
+            step = "passed on" if passed_on else "exchanged"
         self.hazards.add(
             "race",
             access.site,
             other,
             lambda: explain(words, access.site, access.verb, lane, past, other, equal, together, step or strength),
-            reach_of(words.launch, words.lane, lane),
-            SUSPICIOUS if equal else RACE,
+            reach,
+            SUSPICIOUS if equal or passed_on else RACE,
         )
+
+    def _exchanged_since(self, before: int, lane: int, other: int) -> bool:
+        """Whether two lanes of one warp have met in their last shfl, vote, match or redux, after an access of one."""
+        met, other_met = (int(self.exchanged[one - self.first_lane]) for one in (lane, other))
+        return met == other_met > before >> LANE_BITS
 
     def check_shared(self, access: Access, last) -> bool:
         """Check what applies to shared memory alone: asynchronous operations in flight, and uninitialised reads.
@@ -337,6 +347,11 @@ class RaceDetector(Observer):
     def warps_met(self, lanes, members=None) -> None:
         beside = np.flatnonzero(self.resident.let_go) if self.resident.program.twins else np.zeros(0, np.int64)
         self.order.warp_met(lanes, members, beside, self.hazards.event)
+
+    def warps_exchanged(self, lanes, site: int, members) -> None:
+        active, members = lanes.active(), np.broadcast_to(members, lanes.n)
+        for mask in np.unique(members[active]).tolist():
+            self.exchanged[lanes.lane_numbers()[active & (members == mask)]] = self.hazards.next_event(site)
 
     def barrier_everyone(self, site: int, number: int) -> None:
         self.phases.everyone(number, site)

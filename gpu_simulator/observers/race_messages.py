@@ -95,7 +95,8 @@ def explain(
 ) -> str:
     """The message about a race, in one or two sentences.
 
-    step: see `Ordering.missing_step` and `StrongAccesses.mixed`.
+    step: see `Ordering.missing_step` and `StrongAccesses.mixed`; or "exchanged" if the lanes of one warp have exchanged
+    values since then, and "passed on" if these are what the other one read.
     """
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
@@ -122,6 +123,16 @@ def explain(
         )
     elif together and one_warp:
         why = "which of the two values stays is not defined."
+    elif step == "passed on":
+        why = (
+            "the lanes have exchanged what was read before this write, so it does no harm in practice; but shfl, vote, "
+            "match and redux promise no order of memory, as __syncwarp() does."
+        )
+    elif step == "exchanged":
+        why = (
+            "the lanes have met in a shfl, vote, match or redux since then, but these order no memory; it needs "
+            "__syncwarp()."
+        )
     elif step == "acquire":
         fence = "__threadfence_block()" if one_block else "__threadfence()"
         why = (
@@ -175,10 +186,12 @@ def unordered_read(words: Words, site: int, verb: str, other_lane: int, past: st
     launch, who = words.launch, thread_of(words.launch, other_lane)
     if reach_of(launch, words.lane, other_lane) == BLOCKS:
         who = f"{block_of(launch, other_lane)}, {who}"
+    why = "Only a read that is repeated until the value has changed waits for it."
+    if reach_of(words.launch, words.lane, other_lane) == LANES:
+        why = "They do not keep the lanes of a warp in step; __syncwarp() between the two does."
     return (
         f"{words.here(site)} {verb} {words.place}, which {who} {past} at {words.site(other)}: volatile and atomic "
-        "accesses do not race, but nothing orders these two, so it depends on timing which value is read. Only a read "
-        "that is repeated until the value has changed waits for it."
+        f"accesses do not race, but nothing orders these two, so it depends on timing which value is read. {why}"
     )
 
 
