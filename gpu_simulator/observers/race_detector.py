@@ -49,6 +49,8 @@ class RaceDetector(Observer):
         cells[:, : resident.program.reserved // WIDEST] = ALWAYS << LANE_BITS  # the system has written there
         self.strong, self.copied = StrongOrder(self), GlobalCopies(self)
         self.copies: list = []
+        # By lane: the first group that its last wait_group leaves in flight, and the event before that wait.
+        self.wait_bound, self.wait_event = (np.zeros(resident.lanes, np.int64) for _ in range(2))
         self.arrivals: dict[Arrival, int] = {}  # arrival at a barrier -> its event
         self.phases = BarrierPhases(self)
         self.fences = ProxyFences(self)
@@ -282,11 +284,12 @@ class RaceDetector(Observer):
         words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
         barrier = None if load is None else load.key[1]
         other = other if load is None else load.site
+        missing = self._groups_missing(cell)
         self.hazards.add(
             "missing wait",
             access.site,
             other,
-            lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase),
+            lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase, missing),
         )
         return load is not None
 
@@ -322,9 +325,26 @@ class RaceDetector(Observer):
             (own, np.broadcast_to(index, len(own)), width, self.resident.groups.committed[own].copy(), site)
         )
 
+    def _groups_missing(self, cell: int) -> int | None:
+        """How many groups too few the last wait_group covers after the cp.async that writes a cell, by its thread.
+
+        0 if it has executed none since; None if it has, but has not committed the copy.
+        """
+        event, lane = divmod(int(self.shared.written[cell]), 1 << LANE_BITS)
+        lane -= self.first_lane
+        for lanes, index, width, group, _ in reversed(self.copies):
+            for at in np.flatnonzero(lanes == lane).tolist():
+                if cell in self.shared.cells(index[at], width, 1):
+                    if self.wait_event[lane] < event:
+                        return 0
+                    committed = group[at] < self.resident.groups.committed[lane]
+                    return int(group[at] + 1 - self.wait_bound[lane]) if committed else None
+        return 0
+
     def copies_waited(self, bounds: np.ndarray) -> None:
         """Copies of groups before `bounds` are complete; they count as writes that their threads make now."""
-        left, shadow = [], self.shared
+        left, shadow, waits = [], self.shared, bounds >= 0
+        self.wait_bound[waits], self.wait_event[waits] = bounds[waits], self.hazards.event
         self.copied.waited(bounds)
         for lanes, index, width, group, site in self.copies:
             done = group < bounds[lanes]

@@ -35,8 +35,13 @@ def reports_to_mbarrier(item) -> bool:
     return item.family in ("st", "red", "clusterlaunchcontrol") and "async" in item.parts
 
 
-def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None) -> str:
-    """The message about an access to shared memory that an asynchronous copy still writes, or (leaving) still reads."""
+def in_flight(
+    words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None, missing: int | None
+) -> str:
+    """The message about an access to shared memory that an asynchronous copy still writes, or (leaving) still reads.
+
+    missing: as `RaceDetector._groups_missing`.
+    """
     start = f"{words.here(access.site)} {access.verb} {words.place} while"
     if leaving and barrier is None:
         return f"{start} a bulk copy may still be reading it; its thread needs wait_group.read before."
@@ -46,10 +51,16 @@ def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | No
             f"{'reading' if leaving else 'writing'} it: no thread has waited for the end of "
             f"phase {phase} (parity {phase & 1}) of the mbarrier at shared address {barrier}."
         )
-    return (
-        f"{start} a cp.async may still be writing it ({words.site(other)}); it needs commit_group and wait_group "
-        "before the barrier."
-    )
+    why = "it needs commit_group and wait_group before the barrier."
+    if missing is None:
+        why = "no commit_group follows it, so no wait_group covers it; commit before the wait."
+    elif missing:
+        few = "one group" if missing == 1 else f"{missing} groups"
+        why = (
+            f"the wait_group that its thread has executed since waits for {few} too few: let it leave fewer groups in "
+            "flight, or commit the next copies before it."
+        )
+    return f"{start} a cp.async may still be writing it ({words.site(other)}); {why}"
 
 
 def lanes_per_block(launch) -> int:
