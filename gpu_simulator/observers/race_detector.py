@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.machine.barriers import Arrival
+from gpu_simulator.machine.mbarrier_messages import last_wait
 from gpu_simulator.machine.memory import within_variable
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.observers.absent_lanes import AbsentLanes
@@ -284,12 +285,14 @@ class RaceDetector(Observer):
         words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
         barrier = None if load is None else load.key[1]
         other = other if load is None else load.site
-        missing = self._groups_missing(cell)
+        missing, waited = self._groups_missing(cell), ""
+        if load is not None:
+            waited = last_wait(self.resident.mbarriers, load.key, load.phase, words.lane - self.first_lane)
         self.hazards.add(
             "missing wait",
             access.site,
             other,
-            lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase, missing),
+            lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase, missing) + waited,
         )
         return load is not None
 
@@ -378,7 +381,8 @@ class RaceDetector(Observer):
         self.order.everyone(self.hazards.event)
 
     def barrier_arrived(self, arrival: Arrival) -> None:
-        self.phases.arrived((arrival.block, arrival.number), np.unique(arrival.lanes >> 5).tolist(), arrival.site)
+        warps = np.unique(arrival.lanes >> 5).tolist()
+        self.phases.arrived((arrival.block, arrival.number), warps, arrival.site, arrival.expected)
         self.arrivals[arrival] = self.hazards.next_event(arrival.site)
         self.absent.arrived(arrival)
 
@@ -389,9 +393,10 @@ class RaceDetector(Observer):
             event = self.arrivals.pop(arrival)
             for warp in np.unique(arrival.lanes >> 5).tolist():
                 events[warp] = max(events.get(warp, 0), event)
-        self.phases.met((arrivals[0].block, arrivals[0].number), events)
         arrived = np.array(sorted(events))
         waiting = [arrival.lanes for arrival in arrivals if arrival.following is not None]
+        unheard = 0 if waiting else sum(len(arrival.lanes) for arrival in arrivals)
+        self.phases.met((arrivals[0].block, arrivals[0].number), events, unheard)
         lanes = np.concatenate(waiting) if waiting else np.zeros(0, np.int64)
         self.order.met(arrived, np.array([events[warp] for warp in arrived.tolist()]), np.unique(lanes >> 5))
         self.order.synced[lanes] = self.hazards.event
