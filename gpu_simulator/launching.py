@@ -382,11 +382,7 @@ class Launch:
             return "an empty block"
         if item.location is None:
             return f"PTX line {item.line}, {item.opcode}"
-        where = f"{item.location.file}:{item.location.line}"
-        if item.location.inlined_at:
-            file, line = item.location.frames[-1]
-            where = f"{file}:{line} (inlined from {where})"
-        return f"{where}, {item.opcode}, PTX line {item.line}"
+        return f"{item.location.in_words()}, {item.opcode}, PTX line {item.line}"
 
     def again(self, block: int, probes: frozenset, observer_of: ObserverOf) -> Launch:
         """A new launch of one block and its cluster, on the initial contents of memory, within the same limits.

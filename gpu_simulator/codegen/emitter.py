@@ -14,7 +14,7 @@ from gpu_simulator.codegen.warpgroup_code import warpgroup_code
 from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
 from gpu_simulator.machine.special_registers import NAMES as SPECIALS
-from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, FENCES, Block, bits, is_collective
+from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, FENCES, Block, bits, exchanges, is_collective
 from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
 from gpu_simulator.ptx.types import CODES, NUMPY, SIZE, immediate, register_code
 from gpu_simulator.runtime import RUNTIME
@@ -239,6 +239,9 @@ class Emitter:
             raise self.unsupported()
         with self.decoding():
             emitter(self, instruction)
+            if self.observed and exchanges(instruction):
+                members = self.read(instruction.operands[-1], "b32")
+                self.line(f"tell_warps_exchanged(resident, lanes, {instruction.site}, {members})")
 
     @contextmanager
     def decoding(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_simulator.machine.mbarriers import Mbarrier, Mbarriers
+from gpu_simulator.machine.mbarriers import NEVER, Mbarrier, Mbarriers
 from gpu_simulator.machine.thread_ranges import threads_wait
 
 
@@ -22,8 +22,31 @@ def waiting_clauses(mbarriers: Mbarriers, block: int) -> list[str]:
             words.append(
                 f"{waiting} at the mbarrier at shared address {address} for the end of phase {phase} "
                 f"(parity {phase & 1}), which {missing(barrier)} ({resident.describe(site)})"
+                + _wrong_start(mbarriers, barrier, phase, site, np.concatenate(lanes))
             )
     return words
+
+
+def _wrong_start(mbarriers: Mbarriers, barrier: Mbarrier, phase: int, site: int, lanes: np.ndarray) -> str:
+    """A clause if lanes have missed the first phase because they began with parity 1, else ""."""
+    phases = mbarriers.last_waits.get(barrier.key, (None,))[0]
+    began = phases is None or (phases[lanes] == NEVER).all()
+    if phase == 1 and began and "parity" in mbarriers.resident.program.sites[site].parts:
+        return ", for the first time: but the first phase has parity 0, and it is over, so begin with parity 0"
+    return ""
+
+
+def last_wait(mbarriers: Mbarriers, key: tuple[int, int], phase: int, lane: int) -> str:
+    """A clause that names the last wait of a lane at an mbarrier if it was for an earlier phase than this, else ""."""
+    phases, sites = mbarriers.last_waits.get(key, (None, None))
+    if phases is None or not NEVER < phases[lane] < phase:
+        return ""
+    earlier = int(phases[lane])
+    which = "the phase before the first, which counts as over" if earlier < 0 else f"phase {earlier}"
+    return (
+        f" The last wait of this thread there, with parity {earlier & 1} at "
+        f"{mbarriers.resident.describe(int(sites[lane]))}, was for {which}."
+    )
 
 
 def missing(barrier: Mbarrier) -> str:

@@ -23,6 +23,7 @@ from gpu_simulator.machine.thread_ranges import spans
 
 HASTY, PATIENT = 3, 2000
 MOST_ARRIVALS = MOST_BYTES = (1 << 20) - 1
+NEVER = -2  # in the place of the phase for which a lane has waited, if it has not waited
 PENDING_BITS = 20  # of the state that an arrival returns: phase << 20 | arrivals that were pending before it
 
 
@@ -73,6 +74,8 @@ class Mbarriers:
             set()
         )  # (lane, key, phase) of the lanes whose first `PATIENT` waits return false
         self.refused: dict[tuple[int, tuple[int, int]], tuple[int, int]] = {}  # (lane, key) -> phase, how often
+        # By key: (lanes,) the phase for which each lane has waited last with success, or NEVER, and the site of it.
+        self.last_waits: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self.answered: dict[int, int] = {}  # lane -> `changes` when its wait last returned false
 
     # ---- Instructions. A key is (resident block, address); lanes are numbered among the resident blocks. ----
@@ -88,6 +91,7 @@ class Mbarriers:
                 site, lane, f"initialises an mbarrier for {count:,} arrivals; 1 to {MOST_ARRIVALS:,} are possible."
             )
         old, found = self.known.get(key), Mbarrier(key, count, site, lane)
+        self.last_waits.pop(key, None)
         self.known[key] = found
         for observer in self.resident.observers:
             if old is not None:
@@ -197,7 +201,7 @@ class Mbarriers:
                 for observer in resident.observers:
                     observer.mbarrier_waits(site, barrier, some, phase)
                 if phase < barrier.phase:
-                    self.passed(site, barrier, some)
+                    self.passed(site, barrier, some, phase)
                     continue
                 if self.hasty and register is not None:
                     hasty = self.refuse(site, some, key, phase)
@@ -257,7 +261,7 @@ class Mbarriers:
         for entry in self.waiting.pop(key, ()):
             if entry.phase < barrier.phase:
                 self.resume(entry, True)
-                self.passed(entry.site, barrier, entry.lanes)
+                self.passed(entry.site, barrier, entry.lanes, entry.phase)
             else:
                 left.append(entry)
         if left:
@@ -268,8 +272,13 @@ class Mbarriers:
         self.resident.pc[entry.lanes] = entry.following
         self.answer(entry.lanes, entry.register, answer)
 
-    def passed(self, site: int, barrier: Mbarrier, lanes) -> None:
-        """Lanes have seen that the phase before the barrier's current one is complete."""
+    def passed(self, site: int, barrier: Mbarrier, lanes, phase: int) -> None:
+        """Lanes have seen that a phase before the barrier's current one is complete; -1 is that before the first."""
+        if barrier.key not in self.last_waits:
+            count = self.resident.lanes
+            self.last_waits[barrier.key] = np.full(count, NEVER, np.int64), np.zeros(count, np.int32)
+        phases, sites = self.last_waits[barrier.key]
+        phases[lanes], sites[lanes] = phase, site
         for observer in self.resident.observers:
             observer.mbarrier_passed(site, barrier, lanes)
 

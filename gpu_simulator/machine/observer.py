@@ -164,6 +164,12 @@ class Observer:
         members: (lanes.n,) or a scalar, uint32; None for whole warps.
         """
 
+    def warps_exchanged(self, lanes: Lanes, site: int, members: Any) -> None:
+        """The executing lanes that give one membermask have met in a shfl, vote, match or redux: it orders no memory.
+
+        members: as for `warps_met`.
+        """
+
     def absent_lane_read(self, lanes: Lanes, site: int, readers: np.ndarray, sources: np.ndarray) -> None:
         """Lanes shuffle a value from a lane that does not take part. readers: (lanes.n,) Boolean.
 

@@ -150,8 +150,13 @@ class AsyncProxyChecker:
         if self.detector.tensor.between.loose:
             met = self.records[barrier].met
             np.maximum(met, self.detector.tensor.between.reach(numbers), out=met)
-        if "relaxed" in self.resident.program.sites[site].parts:
+        parts = set(self.resident.program.sites[site].parts)
+        if "relaxed" in parts:
             return
+        if {"release", "cta"} <= parts:  # for another block it orders nothing; without a scope it is taken as meant
+            numbers = numbers[self.resident.block_of_lane[numbers] == barrier.key[0]]
+            if not len(numbers):
+                return
         record = self.records[barrier]
         _, clocks, single = self.order.known_to_lanes(numbers, self.hazards.event)
         np.maximum(record.clock, clocks.max(0), out=record.clock)
@@ -205,7 +210,7 @@ class AsyncProxyChecker:
             self._read(load.site, lane, load.source)
             block = int(load.source[0]) * 16 // self.resident.shared_stride
             if block != self.resident.block_of_lane[lane]:
-                self.detector.clusters.shared_elsewhere(load.site, np.array([lane]), np.array([block]))
+                self.detector.clusters.uses(load.site, np.array([lane]), np.array([block]))
         self.flying = [other for other in self.flying if other is not load]
 
     # ---- Copies into shared memory ----
@@ -338,6 +343,7 @@ class AsyncProxyChecker:
                 shadow.written[cells] = stamp
                 detector.copied.stored(lane, access, place.width, bool(self.hazards.accesses.atomic[site]))
             else:
+                self.fences.of_global.check(access, last)
                 shadow.note_read(cells, lanes, stamp)
 
     def in_flight_at_end(self, stores) -> None:

@@ -21,16 +21,17 @@ class BarrierPhases:
     """Part of the `RaceDetector`.
 
     last: by (resident block, number of the barrier), who arrived in its last complete phase: by warp, the event of the
-    arrival.
+    arrival.   unheard: the number of threads of that phase, if none of them waited for its end.
     """
 
     def __init__(self, detector):
         self.detector, self.resident = detector, detector.resident
         self.hazards, self.order = detector.hazards, detector.order
         self.last: dict[tuple[int, int], dict[int, int]] = {}
+        self.unheard: dict[tuple[int, int], int] = {}
 
-    def arrived(self, key: tuple[int, int], warps: Iterable[int], site: int) -> None:
-        """Some warps arrive at a barrier. key: as in `last`."""
+    def arrived(self, key: tuple[int, int], warps: Iterable[int], site: int, expected: int | None = None) -> None:
+        """Some warps arrive at a barrier. key: as in `last`.   expected: as for `Arrival`."""
         earlier = self.last.get(key)
         if not earlier:
             return
@@ -41,7 +42,8 @@ class BarrierPhases:
         if bad is not None:
             row, column = np.argwhere(bad)[0]
             warp, event = list(earlier.items())[column]
-            self._report(key[1], site, int(lanes[row, 0]), int(self.hazards.site_of[event]), 32 * warp + first)
+            counts = self.unheard.get(key, 0), expected or 0
+            self._report(key[1], site, int(lanes[row, 0]), int(self.hazards.site_of[event]), 32 * warp + first, counts)
 
     def everyone(self, number: int, site: int) -> None:
         """All warps of all resident blocks meet at barrier `number`, and a phase begins and ends."""
@@ -50,11 +52,12 @@ class BarrierPhases:
             self.arrived(key, range(key[0] * own, (key[0] + 1) * own), site)
             del self.last[key]
 
-    def met(self, key: tuple[int, int], arrivals: dict[int, int]) -> None:
-        """A phase is complete. arrivals: as the values of `last`."""
-        self.last[key] = arrivals
+    def met(self, key: tuple[int, int], arrivals: dict[int, int], unheard: int) -> None:
+        """A phase is complete. arrivals: as the values of `last`.   unheard: as its values, 0 if a thread waited."""
+        self.last[key], self.unheard[key] = arrivals, unheard
 
-    def _report(self, number: int, site: int, lane: int, other: int, other_lane: int) -> None:
+    def _report(self, number: int, site: int, lane: int, other: int, other_lane: int, counts: tuple[int, int]) -> None:
+        """counts: the threads of the last phase if nobody waited for it, and those that this arrival names; or 0."""
         resident = self.resident
         launch, where = resident.launch, resident.describe
         self.hazards.add(
@@ -64,8 +67,19 @@ class BarrierPhases:
             lambda: (
                 f"{where(site)}: {resident.name_lane(lane - self.detector.first_lane)} arrives at barrier {number}, "
                 f"and nothing tells it that the last phase of this barrier is over, for which "
-                f"{thread_of(launch, other_lane)} arrived at {where(other)}. If that thread is late, this arrival is "
-                "counted in its place. Threads that arrive for another phase have to wait for the end of the last "
-                "one (bar.sync instead of bar.arrive), or use a barrier with another number."
+                f"{thread_of(launch, other_lane)} arrived at {where(other)}. " + _remedy(*counts)
             ),
         )
+
+
+def _remedy(unheard: int, expected: int) -> str:
+    if unheard and expected:
+        return (
+            f"That phase had {unheard} arrivals and nobody who waited for it, so the number of threads is too small: "
+            f"those that arrive and those that wait both have to name the threads of both, {unheard + expected} where "
+            f"it says {expected}."
+        )
+    return (
+        "If that thread is late, this arrival is counted in its place. Threads that arrive for another phase have to "
+        "wait for the end of the last one (bar.sync instead of bar.arrive), or use a barrier with another number."
+    )

@@ -1,8 +1,12 @@
-"""Finds hazards between the blocks of a cluster: accesses not ordered by barrier.cluster, blocks that end too early.
+"""Finds hazards between the blocks of a cluster: accesses not ordered by barrier.cluster, and accesses to the shared
+memory of a block that may not have started yet or may have ended.
 
 An arrival publishes what its warp did before (.release, the default). A .relaxed arrival publishes only what came
 before a fence of cluster scope; for the init of an mbarrier fence.mbarrier_init is enough. A wait acquires what was
 published. PTX ISA, "barrier.cluster" and "membar/fence".
+
+"Accessing data in distributed shared memory requires all the thread blocks to exist", and it is `cluster.sync()` that
+tells that they have started. CUDA C++ Programming Guide, "Distributed Shared Memory".
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ class ClusterChecker:
 
     inits[w, u]: warp w may rely on each mbarrier.init of warp u of the same cluster up to this event.
     used[b, u]: the last event at which warp u of another block of the cluster used the shared memory of block b.
+    begun[w]: `event << 32 | lane` of the first wait at barrier.cluster of a lane of warp w; 0 for none.
+    sure: pairs of a lane and a block that the lane knows to have started.
     """
 
     def __init__(self, detector):
@@ -44,6 +50,8 @@ class ClusterChecker:
         self.meetings: dict[tuple[int, int], Round] = {}
         self.inits = np.full(order.known.shape, ALWAYS, np.int64)
         self.used = np.zeros((resident.blocks, order.span), np.int64)
+        self.begun = np.zeros(resident.warps, np.int64)
+        self.sure: set[tuple[int, int]] = set()
         self.users: dict[tuple[int, int], tuple[int, int]] = {}  # (block, warp of the cluster) -> (site, lane)
         self.ended = np.zeros(resident.blocks, bool)
 
@@ -91,6 +99,9 @@ class ClusterChecker:
     def cluster_passed(self, numbers, cluster: int, turn: int) -> None:
         """Threads have waited for a round that is complete: they acquire what it published."""
         meeting, order, rows = self.meetings.get((cluster, turn)), self.order, np.unique(numbers >> 5)
+        new = numbers[self.begun[numbers >> 5] == 0]
+        if len(new):
+            self.begun[new >> 5] = np.int64(self.hazards.next_event(-1)) << LANE_BITS | (new + self.detector.first_lane)
         if meeting is None:
             return
         self.detector.tensor.between.take(rows, meeting.met)
@@ -110,11 +121,51 @@ class ClusterChecker:
 
     def shared_elsewhere(self, site: int, numbers, blocks) -> None:
         """Note that threads use the shared memory of other blocks of their cluster."""
+        if self.resident.program.sites[site].family != "mbarrier":  # its init is checked, which comes after the start
+            self._check_begun(site, numbers, blocks)
+        self.uses(site, numbers, blocks)
+
+    def uses(self, site: int, numbers, blocks) -> None:
         event = self.hazards.next_event(site)
         columns = (numbers >> 5) % self.order.span
         self.used[blocks, columns] = event
         for block, column, lane in zip(blocks.tolist(), columns.tolist(), numbers.tolist(), strict=True):
             self.users[block, column] = site, lane
+
+    def _check_begun(self, site: int, numbers, blocks) -> None:
+        """Report threads that use the shared memory of a block and cannot know that it has started.
+
+        They know if they have waited at barrier.cluster, or are ordered after a thread of their cluster that has, or
+        after anything that the other block did.
+        """
+        order, own, first = self.order, self.order.own, self.detector.first_lane
+        ask = self.resident.cluster_barrier.waited[numbers] == 0
+        for lane, block in zip(numbers[ask].tolist(), blocks[ask].tolist(), strict=True):
+            if (lane, block) in self.sure:
+                continue
+            cluster = lane // (32 * order.span)
+            stamps = self.begun[cluster * order.span : (cluster + 1) * order.span]
+            warps = np.arange(block * own, (block + 1) * own)
+            any_event = np.int64(ALWAYS + 1) << LANE_BITS | (32 * warps + first)
+            before = np.concatenate([stamps[stamps != 0], any_event])[None]
+            bad = order.unordered(np.array([[lane + first]]), before, False)
+            if bad is not None and bad.all():
+                self._not_begun(site, lane, block)
+                return
+            self.sure.add((lane, block))
+
+    def _not_begun(self, site: int, lane: int, block: int) -> None:
+        resident = self.resident
+        self.hazards.add(
+            "missing wait",
+            site,
+            -1,
+            lambda: (
+                f"{resident.describe(site)}: {resident.name_lane(lane)} uses the shared memory of "
+                f"{resident.name_block(block)}, which may not have started yet: let all blocks of the cluster meet at "
+                "barrier.cluster (cluster.sync()) before the first of these accesses."
+            ),
+        )
 
     def threads_ended(self) -> None:
         """Report accesses to the shared memory of a block that do not happen before its last thread ends."""

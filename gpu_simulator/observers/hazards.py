@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,14 +12,15 @@ from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow
-from gpu_simulator.observers.strong_accesses import accesses_of
+from gpu_simulator.observers.strong_accesses import accesses_of, passed_on
+from gpu_simulator.observers.tcgen05.early_uses import early_uses
 
 
 @dataclass(frozen=True)
 class Hazard:
     """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence", "missing fill", "divergent
-    barrier", "early arrival", "initialised again", "absent lane", "repeated issue", "unordered read" or "read-only
-    load".
+    barrier", "early arrival", "early use", "initialised again", "absent lane", "repeated issue", "unordered read" or
+    "read-only load".
 
     line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block, or BLOCKS; 0 for the other kinds.
     severity: "race"; "suspicious" for what may be intended, such as a race of equal values; or "error" for the others.
@@ -54,6 +56,7 @@ class Hazards:
 
     def __init__(self, launch):
         self.launch, self.found, self._seen = launch, [], {}
+        self._passed_on: dict[int, bool] = {}
         sites = launch.program.sites
         self.where = [item.location or item.line for item in sites]  # the same for all copies of an unrolled loop
         self.accesses = accesses_of(launch.program)
@@ -67,7 +70,19 @@ class Hazards:
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)
         self.own = -(-launch.threads // 32)
         self.strong_writes: dict[int, int] = {}
+        self.proxy_fenced: dict[int, int] = {}  # by warp that has ended, the last event that a fence.proxy.async covers
         self.arrays: dict[int, GlobalShadow] = {}
+
+    @cached_property
+    def early_uses(self) -> dict[int, int]:
+        """As the function of this name; asked for when there is a tcgen05.ld."""
+        return early_uses(self.launch.program.blocks)
+
+    def passed_on(self, site: int) -> bool:
+        """Whether lanes exchange what a load reads, or what depends on it."""
+        if site not in self._passed_on:
+            self._passed_on[site] = passed_on(self.launch.program, site)
+        return self._passed_on[site]
 
     def observe(self, resident) -> RaceDetector:
         """The observer of one group of resident blocks."""
@@ -103,7 +118,8 @@ class Hazards:
         """Add a finding unless there is one of this kind at the same two lines. sentence: a function that gives it."""
         key = (kind, self.where[site], self.where[other] if other >= 0 else None)
         place = self._seen.get(key, len(self.found))
-        if place == len(self.found) or reach > self.found[place].reach:  # keep the widest race of the same two lines
+        worse = place == len(self.found) or self.found[place].severity == SUSPICIOUS != severity
+        if worse or reach > self.found[place].reach:  # keep the widest race of the same two lines
             self._seen[key] = place
             line = self.launch.program.sites[site].line
             self.found[place : place + 1] = [Hazard(kind, sentence(), line, reach, severity)]

@@ -7,6 +7,8 @@ thread has waited for the phase that counts it. PTX ISA, "mbarrier.inval".
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 import numpy as np
 
 from gpu_simulator.observers.happens_before import LANE_BITS, LANE_MASK
@@ -56,7 +58,10 @@ class MbarrierUsers:
     def invalidated(self, site: int, lane: int, barrier, record) -> None:
         """Report a use that does not happen before the inval. record: the barrier's `Record`."""
         last, flying = self.last.pop(barrier, None), self.flying.pop(barrier, [])
-        unordered = () if last is None else self._unordered(lane, last[last != 0])
+        if last is None or _counts_its_users(self.resident.program.sites[site]):
+            unordered = np.zeros(0, np.int64)
+        else:
+            unordered = self._unordered(lane, last[last != 0])
         if len(unordered):
             stamp = int(unordered.max())
             self._by_thread(site, lane, barrier, stamp & LANE_MASK, int(self.hazards.site_of[stamp >> LANE_BITS]))
@@ -128,6 +133,15 @@ class MbarrierUsers:
                 f"{load.phase} (parity {load.phase & 1}), which counts it."
             ),
         )
+
+
+def _counts_its_users(item) -> bool:
+    """Whether it belongs to `cuda::pipeline` of libcu++, which invalidates its mbarriers when the last thread leaves.
+
+    In each warp one lane counts for those that leave together. Nothing orders their uses before that by the letter
+    (`__match_any_sync` orders no memory), but that is none of the user's doing.
+    """
+    return item.location is not None and any(PurePath(file).name == "pipeline" for file, _ in item.location.frames)
 
 
 def _verb(item) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.observers.access import Access
+from gpu_simulator.observers.global_proxy_fences import GlobalProxyFences
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
 from gpu_simulator.observers.shadow_memory import FREE
 
@@ -36,6 +37,7 @@ class ProxyFences:
         self.settled = self.fenced.copy()
         self.by_lane = self.settled_by_lane = None
         self.fences: list = []
+        self.of_global = GlobalProxyFences(detector)
 
     def proxy_fence(self, lanes, site: int, mask, init_only: bool) -> None:
         """Lanes execute a fence. init_only: it is fence.mbarrier_init, which covers mbarrier inits alone."""
@@ -43,25 +45,31 @@ class ProxyFences:
         if not len(positions):
             return
         numbers, event = lanes.lane_numbers()[positions], self.hazards.next_event(site)
+        parts = set(self.resident.program.sites[site].parts)
         rows, count = np.unique(numbers >> 5, return_counts=True)
         covers, some = self.order.known_to(rows, event), None
         if not init_only and (count < 32).any():
             some = numbers[np.repeat(count, count) < 32]
-            self._covered_by_some(covers, rows, some, event)
+            self._covered_by_some(covers, rows, some)
+        if not init_only and not {"shared__cta", "shared__cluster"} & parts:
+            self.of_global.executed(rows, covers, some, event)
+        if "global" in parts:
+            return
+        if some is not None:
+            if self.by_lane is None:
+                self.by_lane, self.settled_by_lane = (np.full(self.resident.lanes, ALWAYS, np.int64) for _ in range(2))
+            self.by_lane[some] = event
         np.maximum.at(self.init_fenced if init_only else self.fenced, rows // self.order.span, covers)
         if not init_only:
             self.fences.append((event, rows, covers, some))
 
-    def _covered_by_some(self, covers, rows, some, event: int) -> None:
+    def _covered_by_some(self, covers, rows, some) -> None:
         """Set what a fence by a part of a warp covers of that warp. some: the lanes that execute it, ascending."""
         order = self.order
         warps = np.unique(some >> 5)
         met = np.full(self.resident.warps, order.floor)
         np.maximum.at(met, some >> 5, order.meetings.latest(some))
         covers[np.searchsorted(rows, warps), order.local[warps]] = met[warps]
-        if self.by_lane is None:
-            self.by_lane, self.settled_by_lane = (np.full(self.resident.lanes, ALWAYS, np.int64) for _ in range(2))
-        self.by_lane[some] = event
 
     def covers_init(self, init: int) -> bool:
         """Whether a fence of either kind follows the init of an mbarrier. init: `event << 32 | lane`."""

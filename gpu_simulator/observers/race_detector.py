@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.machine.barriers import Arrival
+from gpu_simulator.machine.mbarrier_messages import last_wait
 from gpu_simulator.machine.memory import within_variable
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.observers.absent_lanes import AbsentLanes
@@ -20,7 +21,7 @@ from gpu_simulator.observers.cluster_checker import ClusterChecker
 from gpu_simulator.observers.global_copies import GlobalCopies
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gpu_simulator.observers.proxy_fences import ProxyFences
-from gpu_simulator.observers.race_messages import Words, changed, explain, in_flight, reach_of
+from gpu_simulator.observers.race_messages import LANES, Words, changed, explain, in_flight, reach_of
 from gpu_simulator.observers.register_shares import RegisterShares
 from gpu_simulator.observers.severities import RACE, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, SharedShadow
@@ -49,6 +50,8 @@ class RaceDetector(Observer):
         cells[:, : resident.program.reserved // WIDEST] = ALWAYS << LANE_BITS  # the system has written there
         self.strong, self.copied = StrongOrder(self), GlobalCopies(self)
         self.copies: list = []
+        # By lane: the first group that its last wait_group leaves in flight, and the event before that wait.
+        self.wait_bound, self.wait_event = (np.zeros(resident.lanes, np.int64) for _ in range(2))
         self.arrivals: dict[Arrival, int] = {}  # arrival at a barrier -> its event
         self.phases = BarrierPhases(self)
         self.fences = ProxyFences(self)
@@ -57,6 +60,7 @@ class RaceDetector(Observer):
         self.shares = RegisterShares(self)
         self.warpgroups = None if resident.warpgroups is None else WgmmaChecker(self)
         self.absent = AbsentLanes(self)
+        self.exchanged = np.full(resident.lanes, ALWAYS, np.int64)  # by lane, the last shfl, vote, match or redux
         for checker in (
             self.absent,
             self.fences,
@@ -78,6 +82,7 @@ class RaceDetector(Observer):
     def ended(self) -> None:
         self.proxies.in_flight_at_end(self.resident.transfers.stores)
         self.shares.compare()
+        self.fences.of_global.ended()
         if self.warpgroups is not None:
             self.warpgroups.in_flight_at_end(self.resident.warpgroups.flights)
         self.resident.account.give(self.shared.taken + self.order.taken)
@@ -222,14 +227,23 @@ class RaceDetector(Observer):
         words, lane = self.words(access, row, column), before & LANE_MASK
         step = self.order.missing_step(words.lane, lane, before >> LANE_BITS)
         strength = self.hazards.accesses.mixed(access.site, other)
+        reach, passed_on = reach_of(words.launch, words.lane, lane), False
+        if reach == LANES and not together and self._exchanged_since(before, words.lane, lane):
+            passed_on = past == "read" and access.verb == "writes" and self.hazards.passed_on(other)
+            step = "passed on" if passed_on else "exchanged"
         self.hazards.add(
             "race",
             access.site,
             other,
             lambda: explain(words, access.site, access.verb, lane, past, other, equal, together, step or strength),
-            reach_of(words.launch, words.lane, lane),
-            SUSPICIOUS if equal else RACE,
+            reach,
+            SUSPICIOUS if equal or passed_on else RACE,
         )
+
+    def _exchanged_since(self, before: int, lane: int, other: int) -> bool:
+        """Whether two lanes of one warp have met in their last shfl, vote, match or redux, after an access of one."""
+        met, other_met = (int(self.exchanged[one - self.first_lane]) for one in (lane, other))
+        return met == other_met > before >> LANE_BITS
 
     def check_shared(self, access: Access, last) -> bool:
         """Check what applies to shared memory alone: asynchronous operations in flight, and uninitialised reads.
@@ -271,11 +285,14 @@ class RaceDetector(Observer):
         words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
         barrier = None if load is None else load.key[1]
         other = other if load is None else load.site
+        missing, waited = self._groups_missing(cell), ""
+        if load is not None:
+            waited = last_wait(self.resident.mbarriers, load.key, load.phase, words.lane - self.first_lane)
         self.hazards.add(
             "missing wait",
             access.site,
             other,
-            lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase),
+            lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase, missing) + waited,
         )
         return load is not None
 
@@ -311,9 +328,26 @@ class RaceDetector(Observer):
             (own, np.broadcast_to(index, len(own)), width, self.resident.groups.committed[own].copy(), site)
         )
 
+    def _groups_missing(self, cell: int) -> int | None:
+        """How many groups too few the last wait_group covers after the cp.async that writes a cell, by its thread.
+
+        0 if it has executed none since; None if it has, but has not committed the copy.
+        """
+        event, lane = divmod(int(self.shared.written[cell]), 1 << LANE_BITS)
+        lane -= self.first_lane
+        for lanes, index, width, group, _ in reversed(self.copies):
+            for at in np.flatnonzero(lanes == lane).tolist():
+                if cell in self.shared.cells(index[at], width, 1):
+                    if self.wait_event[lane] < event:
+                        return 0
+                    committed = group[at] < self.resident.groups.committed[lane]
+                    return int(group[at] + 1 - self.wait_bound[lane]) if committed else None
+        return 0
+
     def copies_waited(self, bounds: np.ndarray) -> None:
         """Copies of groups before `bounds` are complete; they count as writes that their threads make now."""
-        left, shadow = [], self.shared
+        left, shadow, waits = [], self.shared, bounds >= 0
+        self.wait_bound[waits], self.wait_event[waits] = bounds[waits], self.hazards.event
         self.copied.waited(bounds)
         for lanes, index, width, group, site in self.copies:
             done = group < bounds[lanes]
@@ -337,12 +371,18 @@ class RaceDetector(Observer):
         beside = np.flatnonzero(self.resident.let_go) if self.resident.program.twins else np.zeros(0, np.int64)
         self.order.warp_met(lanes, members, beside, self.hazards.event)
 
+    def warps_exchanged(self, lanes, site: int, members) -> None:
+        active, members = lanes.active(), np.broadcast_to(members, lanes.n)
+        for mask in np.unique(members[active]).tolist():
+            self.exchanged[lanes.lane_numbers()[active & (members == mask)]] = self.hazards.next_event(site)
+
     def barrier_everyone(self, site: int, number: int) -> None:
         self.phases.everyone(number, site)
         self.order.everyone(self.hazards.event)
 
     def barrier_arrived(self, arrival: Arrival) -> None:
-        self.phases.arrived((arrival.block, arrival.number), np.unique(arrival.lanes >> 5).tolist(), arrival.site)
+        warps = np.unique(arrival.lanes >> 5).tolist()
+        self.phases.arrived((arrival.block, arrival.number), warps, arrival.site, arrival.expected)
         self.arrivals[arrival] = self.hazards.next_event(arrival.site)
         self.absent.arrived(arrival)
 
@@ -353,9 +393,10 @@ class RaceDetector(Observer):
             event = self.arrivals.pop(arrival)
             for warp in np.unique(arrival.lanes >> 5).tolist():
                 events[warp] = max(events.get(warp, 0), event)
-        self.phases.met((arrivals[0].block, arrivals[0].number), events)
         arrived = np.array(sorted(events))
         waiting = [arrival.lanes for arrival in arrivals if arrival.following is not None]
+        unheard = 0 if waiting else sum(len(arrival.lanes) for arrival in arrivals)
+        self.phases.met((arrivals[0].block, arrivals[0].number), events, unheard)
         lanes = np.concatenate(waiting) if waiting else np.zeros(0, np.int64)
         self.order.met(arrived, np.array([events[warp] for warp in arrived.tolist()]), np.unique(lanes >> 5))
         self.order.synced[lanes] = self.hazards.event

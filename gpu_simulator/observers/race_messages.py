@@ -35,8 +35,13 @@ def reports_to_mbarrier(item) -> bool:
     return item.family in ("st", "red", "clusterlaunchcontrol") and "async" in item.parts
 
 
-def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None) -> str:
-    """The message about an access to shared memory that an asynchronous copy still writes, or (leaving) still reads."""
+def in_flight(
+    words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None, missing: int | None
+) -> str:
+    """The message about an access to shared memory that an asynchronous copy still writes, or (leaving) still reads.
+
+    missing: as `RaceDetector._groups_missing`.
+    """
     start = f"{words.here(access.site)} {access.verb} {words.place} while"
     if leaving and barrier is None:
         return f"{start} a bulk copy may still be reading it; its thread needs wait_group.read before."
@@ -46,10 +51,16 @@ def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | No
             f"{'reading' if leaving else 'writing'} it: no thread has waited for the end of "
             f"phase {phase} (parity {phase & 1}) of the mbarrier at shared address {barrier}."
         )
-    return (
-        f"{start} a cp.async may still be writing it ({words.site(other)}); it needs commit_group and wait_group "
-        "before the barrier."
-    )
+    why = "it needs commit_group and wait_group before the barrier."
+    if missing is None:
+        why = "no commit_group follows it, so no wait_group covers it; commit before the wait."
+    elif missing:
+        few = "one group" if missing == 1 else f"{missing} groups"
+        why = (
+            f"the wait_group that its thread has executed since waits for {few} too few: let it leave fewer groups in "
+            "flight, or commit the next copies before it."
+        )
+    return f"{start} a cp.async may still be writing it ({words.site(other)}); {why}"
 
 
 def lanes_per_block(launch) -> int:
@@ -95,7 +106,8 @@ def explain(
 ) -> str:
     """The message about a race, in one or two sentences.
 
-    step: see `Ordering.missing_step` and `StrongAccesses.mixed`.
+    step: see `Ordering.missing_step` and `StrongAccesses.mixed`; or "exchanged" if the lanes of one warp have exchanged
+    values since then, and "passed on" if these are what the other one read.
     """
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
@@ -122,6 +134,16 @@ def explain(
         )
     elif together and one_warp:
         why = "which of the two values stays is not defined."
+    elif step == "passed on":
+        why = (
+            "the lanes have exchanged what was read before this write, so it does no harm in practice; but shfl, vote, "
+            "match and redux promise no order of memory, as __syncwarp() does."
+        )
+    elif step == "exchanged":
+        why = (
+            "the lanes have met in a shfl, vote, match or redux since then, but these order no memory; it needs "
+            "__syncwarp()."
+        )
     elif step == "acquire":
         fence = "__threadfence_block()" if one_block else "__threadfence()"
         why = (
@@ -150,8 +172,11 @@ def explain(
             "nothing orders the two blocks of the cluster; barrier.cluster does (arrive, then wait), or an mbarrier at "
             "which the other arrives."
         )
-        if any({"barrier", "cluster", "arrive", "relaxed"} <= {*item.parts} for item in launch.program.sites):
+        opcodes = [{*item.parts} for item in launch.program.sites]
+        if any({"barrier", "cluster", "arrive", "relaxed"} <= parts for parts in opcodes):
             why += " An arrival that is .relaxed orders nothing without fence.acq_rel.cluster before it."
+        if any({"mbarrier", "release", "cta", "shared__cluster"} <= parts for parts in opcodes):
+            why += " An arrival that is .release.cta orders nothing for another block; it needs .release.cluster."
     elif step == "plain":
         why = (
             "nothing orders the two blocks, and one of the accesses is a plain one; make both atomic or volatile, or "
@@ -174,10 +199,12 @@ def unordered_read(words: Words, site: int, verb: str, other_lane: int, past: st
     launch, who = words.launch, thread_of(words.launch, other_lane)
     if reach_of(launch, words.lane, other_lane) == BLOCKS:
         who = f"{block_of(launch, other_lane)}, {who}"
+    why = "Only a read that is repeated until the value has changed waits for it."
+    if reach_of(words.launch, words.lane, other_lane) == LANES:
+        why = "They do not keep the lanes of a warp in step; __syncwarp() between the two does."
     return (
         f"{words.here(site)} {verb} {words.place}, which {who} {past} at {words.site(other)}: volatile and atomic "
-        "accesses do not race, but nothing orders these two, so it depends on timing which value is read. Only a read "
-        "that is repeated until the value has changed waits for it."
+        f"accesses do not race, but nothing orders these two, so it depends on timing which value is read. {why}"
     )
 
 

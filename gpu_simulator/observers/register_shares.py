@@ -7,6 +7,7 @@ setmaxnreg.inc "blocks execution until enough registers are available in the per
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -80,8 +81,7 @@ class RegisterShares:
                 free -= LANES * possible[0][1].change
                 wanted.remove(possible[0])
             elif not early:
-                if given:
-                    self._stuck(wanted, free, given[0])
+                self._stuck(wanted, free, given[0]) if given else self._never(wanted, shares)
                 return
 
     def _after(self, given: tuple[int, Share], request: tuple[int, Share]) -> bool:
@@ -100,6 +100,26 @@ class RegisterShares:
                 f"for {need:,} registers, of which {free:,} are free. Others are given back at "
                 f"{self.resident.describe(late[1].site)}, but only after something that happens behind this wait. On a "
                 "GPU both wait for ever."
+            ),
+        )
+
+    def _never(self, wanted: list[tuple[int, Share]], shares: list[tuple[int, Share]]) -> None:
+        """Report requests for more registers than the block has, whoever gives some back."""
+        (warp, share), own = wanted[0], self.resident.warps_per_block
+        held = dict.fromkeys(range(warp // own * own, (warp // own + 1) * own), self.at_launch)
+        held.update((one, self._count(last.site)) for one, last in shares)
+        counts = sorted(Counter(held.values()).items(), reverse=True)
+        terms = " + ".join(f"{LANES * warps} threads × {count}" for count, warps in counts)
+        need, have = (LANES * sum(numbers) for numbers in (held.values(), [self.at_launch] * own))
+        self.hazards.add(
+            "missing wait",
+            share.site,
+            -1,
+            lambda: (
+                f"{self.resident.describe(share.site)}: {self._name(warp)} asks for {self._count(share.site)} "
+                f"registers a thread, which it can never get: {terms} = {need:,}, and this block has at most "
+                f"{LANES * own} threads × {self.at_launch} = {have:,}. On a GPU it waits for ever: "
+                "ask for fewer, or let other warps give back more (setmaxnreg.dec)."
             ),
         )
 

@@ -2,7 +2,8 @@
 
 ERROR: the behaviour is undefined, or a result is wrong for some timing.   RACE: two accesses of one place race.
 SUSPICIOUS: it may be intended, or does no harm: two threads race and write the same value, a strong access is read once
-where timing decides what it gives, or warps meet at different barriers that count them all the same.
+where timing decides what it gives, warps meet at different barriers that count them all the same, or a register of
+tcgen05.ld is used before tcgen05.wait::ld.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gpu_simulator.ptx.basic_blocks import WAITS, Block, reads_and_writes, registers_in
+from gpu_simulator.ptx.basic_blocks import WAITS, Block, exchanges, reads_and_writes, registers_in
 from gpu_simulator.ptx.ir import Instruction
 
 WEAK, BLOCK, CLUSTER, DEVICE = range(4)
@@ -152,6 +152,15 @@ def _depending(blocks: list[Block], load: Instruction) -> set:
                 if not depend.isdisjoint(reads):
                     depend.update(writes)
     return depend
+
+
+def passed_on(program, site: int) -> bool:
+    """Whether the lanes of a warp exchange what the load of this number reads, or what depends on it."""
+    load = program.sites[site]
+    if load.family != "ld":
+        return False
+    depend = _depending(program.blocks, load)
+    return any(exchanges(item) and not depend.isdisjoint(reads_and_writes(item)[0]) for item in program.sites)
 
 
 def _decides(blocks: list[Block], depend: set) -> bool:

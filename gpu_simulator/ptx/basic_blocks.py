@@ -153,10 +153,15 @@ def is_collective(item: Instruction) -> bool:
     return item.family == "tcgen05" and "sync" in item.parts
 
 
+def exchanges(item: Instruction) -> bool:
+    """Whether lanes exchange values in this instruction; its last operand names them."""
+    return item.family in ("shfl", "vote", "match", "redux") and "sync" in item.parts
+
+
 def mask_operand(item: Instruction):
     """The operand that names the lanes of a collective; if there is none, "warpgroup" for wgmma, else "full"."""
     family = item.family
-    if family in ("shfl", "vote", "match", "redux", "elect") and "sync" in item.parts:
+    if exchanges(item) or (family == "elect" and "sync" in item.parts):
         return lane_mask(item, item.operands[-1])
     if family in BARRIERS:
         return lane_mask(item, item.operands[0])

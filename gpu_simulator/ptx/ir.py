@@ -80,6 +80,23 @@ class Location(NamedTuple):
         """(file, line) of the position itself and of each call into which it was inlined, outermost last."""
         return ((self.file, self.line), *self.inlined_at)
 
+    def in_words(self) -> str:
+        """The innermost position in the kernel's own file, with the header inlined there, and the calls that led to it.
+
+        The kernel's own file is that of the outermost frame.
+        """
+        frames = self.frames
+        at = next(number for number, frame in enumerate(frames) if frame[0] == frames[-1][0])
+        file, line = frames[at]
+        added = [f"inlined from {self.file}:{self.line}"] if at else []
+        calls = [
+            call if name == file else f"{call} of {name}"
+            for name, number in frames[at + 1 :]
+            for call in [f"line {number}"]
+        ]
+        added += [f"called from {', called from '.join(calls)}"] if calls else []
+        return f"{file}:{line}" + (f" ({', '.join(added)})" if added else "")
+
 
 @dataclass
 class Variable:

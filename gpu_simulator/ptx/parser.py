@@ -99,6 +99,26 @@ class _Parser:
             at = self.chains.get(at)
         return Location(self.files.get(here[0], "?"), here[1], tuple(frames))
 
+    def nearest(self, m, position: int, before: Location | None) -> Location:
+        """The location of a .loc; for line 0, which stands for merged or moved code, that of its call or the next line.
+
+        position: behind it.   before: the last location.
+        """
+        here = self.location(m)
+        calls = tuple(frame for frame in here.inlined_at if frame[1])
+        if here.line:
+            return here._replace(inlined_at=calls)
+        if calls:
+            return Location(*calls[0], calls[1:])
+        ends = [at for word in (".entry", ".func") if (at := self.text.find(word, position)) >= 0]
+        following = (
+            one
+            for one in _LOC.finditer(self.text, position, min(ends, default=len(self.text)))
+            if one[1] == m[1] and int(one[2])
+        )
+        found = next(following, None)
+        return self.location(found) if found else before or here
+
     # ---- Module scope ----
 
     def module(self) -> Module:
@@ -218,7 +238,7 @@ class _Body:
                 self.statement(m["text"], m.start("text"), location)
             elif kind == "loc":
                 found = _LOC.match(m["loc"])
-                location = parser.location(found) if found else location
+                location = parser.nearest(found, position, location) if found else location
             elif kind == "label":
                 unique = m["label"] if len(self.names) == 1 else f"{m['label']}@{m.start('label')}"
                 if m["label"] in self.labels[-1]:

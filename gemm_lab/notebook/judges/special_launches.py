@@ -57,6 +57,7 @@ SAYS_BASE = (
     "arrays."
 )
 _ASYNCHRONOUS = re.compile(r"\b(?:cp\.async|wgmma\.mma_async|tcgen05\.mma)\b")
+EARLY_USE = "early use"  # the kind of a hazard that is only a remark: of tcgen05.ld, whose registers wait for it
 OLD = 4  # D holds whole numbers from -OLD to OLD before a launch
 
 
@@ -222,7 +223,7 @@ def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around
 def first_hazard_of(run: Any) -> list[str]:
     """A list with a sentence about the first hazard of a run, in early or in late timing; [] if there is none."""
     try:
-        found = run.hazards()
+        found = [hazard for hazard in run.hazards() if hazard.kind != EARLY_USE]
     except FAULTS as fault:  # a kernel that is right in early timing may fail in late timing
         return [str(fault)]
     return [f"{'A suspicious access' if found[0].severity == SUSPICIOUS else 'A hazard'}: {found[0]}"] if found else []
@@ -234,7 +235,7 @@ def _first_hazard(found: list) -> str:
     Reads of shared memory that nothing has written do not count: with fewer k tiles than stages, a kernel may load
     fragments that it does not use. If it uses them, its result is wrong, because that memory holds NaN.
     """
-    counted = (hazard for hazard in widest_first(found) if hazard.kind != "uninitialised read")
+    counted = (hazard for hazard in widest_first(found) if hazard.kind not in ("uninitialised read", EARLY_USE))
     return next((f" A hazard: {hazard}" for hazard in counted), "")
 
 

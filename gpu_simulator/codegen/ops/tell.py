@@ -13,6 +13,13 @@ def tell_warps_met(resident, lanes, members):
 
 
 @runtime
+def tell_warps_exchanged(resident, lanes, site, members):
+    """Tell observers that the lanes of each warp have exchanged values. members: the membermask."""
+    for observer in resident.observers:
+        observer.warps_exchanged(lanes, site, members)
+
+
+@runtime
 def tell_partial_warps(resident, lanes, site, mask):
     """Tell observers of warps of which only some lanes execute an instruction that all have to execute."""
     if mask is None:

@@ -55,7 +55,8 @@ class Groups:
         if left is None:
             bound[numbers] = self.committed[numbers] + 1
         else:
-            bound[numbers] = self.committed[numbers] - np.broadcast_to(left, lanes.n)[active].astype(np.int64)
+            newest = np.broadcast_to(left, lanes.n)[active].astype(np.int64)
+            bound[numbers] = np.maximum(self.committed[numbers] - newest, 0)
         for observer in self.resident.observers:
             observer.copies_waited(bound)
         remaining = []

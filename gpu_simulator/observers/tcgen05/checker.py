@@ -94,6 +94,8 @@ class Tcgen05Checker:
         self, site: int, warp: int, block: int, lane: int, column: int, shape: str, columns: int
     ) -> None:
         new = self._touch("ld", site, warp * 32)
+        if site in self.hazards.early_uses:
+            self.words.used_early(new, self.hazards.early_uses[site])
         cells, where = self.cells[block], self._where(lane, column, shape, columns)
         self._against(new, cells.writer[where], True)
         before, number = cells.reader[where], len(self.touches) - 1

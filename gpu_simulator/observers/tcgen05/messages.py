@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gpu_simulator.observers.severities import SUSPICIOUS
+
 NAMES = {kind: f"tcgen05.{kind}" for kind in ("mma", "cp", "shift", "ld", "st", "dealloc")}
 
 
@@ -64,6 +66,21 @@ class Tcgen05Messages:
                 f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be {verb}: "
                 f"{self.remedy(old)}."
             ),
+        )
+
+    def used_early(self, load, use: int) -> None:
+        """Only a remark: the use of the register waits for the load by itself, as the PTX ISA says."""
+        self.hazards.add(
+            "early use",
+            use,
+            load.site,
+            lambda: (
+                f"{self.resident.describe(use)}: {self.who(load)} uses a register that tcgen05.ld at "
+                f"{self.resident.describe(load.site)} loads, and no tcgen05.wait::ld stands between the two. The use "
+                'itself waits for this value (PTX ISA, "Register dependencies, same thread"), but nothing else that '
+                "follows waits for the load: execute tcgen05.wait::ld before the first use."
+            ),
+            severity=SUSPICIOUS,
         )
 
     def remedy(self, old) -> str:

@@ -294,3 +294,14 @@ def test_structs_and_arrays_of_pointers_are_written_in_brackets(run, tmp_path):
     words = ("structs.cu", "--kernel", "batched", "--grid", "2", "--block", "1")
     code, out = run(*words, "--arg", "[f32:2:arange, f32:2:5]", "--arg", "f32:2", "--print", "1")
     assert code == 0 and "1 = [1., 5.]" in out
+
+
+@pytest.mark.parametrize(("body", "code"), [("", 0), (RING[RING.index("{") + 1 : RING.rindex("}")], 1)])
+def test_what_is_suspicious_is_a_remark_and_hides_no_race_of_late_timing(run, tmp_path, body, code):
+    need_compiler()
+    head = "__global__ void kernel(int* slot, volatile int* head, int* out, int* same) { *same = 1; "
+    (tmp_path / "remark.cu").write_text(f"{head}{body} }}\n")
+    words = "--grid", "2", "--block", "1", "--arg", "i32:2", "--arg", "i32:1", "--arg", "i32:6", "--arg", "i32:1"
+    found, printed = run("remark.cu", *words, "--hazards")
+    assert found == code and printed.count("hazard (suspicious") == 1
+    assert ("(race in late timing)" in printed) == (code == 1)

@@ -53,7 +53,7 @@ def barrier(e, i, following=None):
 def fence(e, i):
     """Memory fences. They only inform observers, because the emulator's memory is sequentially consistent."""
     wide = bool({"gl", "gpu", "sys", *(["cluster"] if e.clustered else [])} & set(i.parts))
-    elsewhere = "proxy" in i.parts and {"tensormap__generic", "alias", "global"} & set(i.parts)  # not of shared memory
+    elsewhere = "proxy" in i.parts and {"tensormap__generic", "alias"} & set(i.parts)
     if not e.observed or elsewhere:
         e.line("pass")
     elif "proxy" in i.parts or "mbarrier_init" in i.parts:

@@ -1,6 +1,6 @@
 // The second wait still allows one group to be on its way, which is the tile that is read behind it.
 // launch: --block 64 --arg i32:512:arange --arg i32:512
-// hazard: error, "while a cp.async may still be writing it"
+// hazard: error, "waits for one group too few"
 #include <cuda_pipeline.h>
 __global__ void kernel(const int4* in, int4* out) {
     __shared__ int4 tile[2][64];

@@ -1,6 +1,6 @@
 // wait_group 2 leaves two groups on their way, one of which is the tile that is read next.
 // launch: --block 64 --arg i32:1024:arange --arg i32:1024
-// hazard: error, "while a cp.async may still be writing it"
+// hazard: error, "waits for one group too few"
 __device__ void copy16(void* to, const void* from) {
     unsigned at = __cvta_generic_to_shared(to);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(at), "l"(from) : "memory");

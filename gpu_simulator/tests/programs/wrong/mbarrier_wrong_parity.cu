@@ -1,6 +1,6 @@
 // Parity 1 is over before the first phase has ended, and not again before the second: the wait is too short or endless.
 // launch: --block 64 --arch sm_90 --arg i32:64
-// fault: Deadlock, "(parity 1)"
+// fault: Deadlock, "for the first time: but the first phase has parity 0, and it is over, so begin with parity 0"
 __device__ void arrive(unsigned bar) {
     asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" :: "r"(bar) : "memory");
 }

@@ -1,0 +1,26 @@
+// The readers wait with parity 1, which is that of the phase before the first: it counts as over, so they do not wait.
+// launch: --block 64 --arch sm_90 --arg i32:64:arange --arg i32:64
+// timing: late
+// hazard: error, "was for the phase before the first, which counts as over"
+__device__ void wait(unsigned bar, int parity) {
+    int done;
+    do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p; }"
+                    : "=r"(done) : "r"(bar), "r"(parity) : "memory");
+    while (!done);
+}
+__global__ void kernel(const int* in, int* out) {
+    __shared__ __align__(16) int tile[64];
+    __shared__ long long barrier;
+    unsigned at = __cvta_generic_to_shared(tile), bar = __cvta_generic_to_shared(&barrier);
+    int t = threadIdx.x;
+    if (t == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1; fence.mbarrier_init.release.cluster;" :: "r"(bar) : "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;" :: "r"(bar) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];"
+                     :: "r"(at), "l"(in), "r"(bar) : "memory");
+    }
+    __syncthreads();
+    wait(bar, 1);
+    out[t] = tile[63 - t];  // here
+    wait(bar, 0);
+}
