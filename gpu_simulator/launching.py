@@ -22,8 +22,10 @@ from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.parameters import read_arguments, with_addresses
 from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
-from gpu_simulator.observers.hazards import Hazards, widest_first
+from gpu_simulator.observers.hazards import Hazard, Hazards, widest_first
+from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
+from gpu_simulator.observers.unwritten_values import message, warned
 from gpu_simulator.ptx.ir import Instruction
 from gpu_simulator.report import Report
 
@@ -125,6 +127,7 @@ def launch(
             reversed_arrays=bool(reversed_arrays),
             heap_bytes=int(heap_bytes),
         )
+        run.warnings = getattr(compiled_or_ptx, "warnings", ())
         return run.execute()
     except MemoryError:
         raise BudgetExceeded(
@@ -235,6 +238,8 @@ class Launch:
         self.initial_registers = program.initial_registers()
         self.hazards = Hazards(self) if hazards else None
         self.observers = observers if self.hazards is None else (self.hazards.observe, *observers)
+        self.warnings: Iterable[Any] = ()  # of the compiler
+        self.unwritten: dict[Any, str] = {}  # by source line, what is to be said of a register that nothing has written
         self.output: list[str] = []
         self.output_room, self.unprinted = OUTPUT_LIMIT, 0
         self.initial = self.memory.data.copy()
@@ -297,15 +302,23 @@ class Launch:
             except EmulatorError as error:
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
                     cause = str(widest_first(self.hazards.found)[0])
-                    if isinstance(error, MbarrierFault):
+                elif self.unwritten:
+                    cause = next(iter(self.unwritten.values()))
+                else:
+                    cause = ""
+                if cause:
+                    if isinstance(error, MbarrierFault) or self.unwritten:
                         error.message = f"{cause} After that: {error.message}"
                     else:
                         error.message += f" Found before that: {cause}"
                 raise
             finally:
                 self._copy_back()
+        remarks = warned(self.warnings, self.unwritten.values())
         if self.hazards is not None:
+            self.hazards.found += [Hazard("unwritten register", said, 0, severity=SUSPICIOUS) for said in remarks]
             self.hazards.close()
+        self.remarks = [*self.unwritten.values(), *remarks]
         return Report(self)
 
     def _parts(self) -> Iterator[np.ndarray]:
@@ -378,7 +391,17 @@ class Launch:
         )
         other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory
         other.memory.data[:] = self.initial
+        other.initial_registers = self.initial_registers
         return other
+
+    def use_of_unwritten(self, resident: ResidentBlocks, site: int, register: int, lane: int) -> None:
+        """Note that a lane uses a value of a register that nothing has written."""
+        item = self.program.sites[site]
+        where = item.location or item.line
+        if where not in self.unwritten:
+            self.unwritten[where] = said = message(resident, site, register, lane)
+            if self.hazards is not None:
+                self.hazards.add("unwritten register", site, -1, lambda: said)
 
     def printed(self, text: str) -> None:
         self.account.take(len(text) + TEXT_OVERHEAD, "the text of printf")

@@ -71,7 +71,8 @@ class Report:
 
     instructions: warp instructions executed.   steps: of the emulator, as `effort` counts them.
     sites: one `Site` for each PTX instruction.   totals: their sums.
-    hazards: the findings; empty without `hazards=True`.   output: the text of printf.
+    hazards: the findings; empty without `hazards=True`.   remarks: what is wrong for certain, if hazards are not looked
+    for: a sentence for each use of a register that nothing has written.   output: the text of printf.
     most_on_the_way: with timing "late", the most bytes that were in flight at once in copies that report to mbarriers,
     over the blocks that ran together; each copy takes as long as it legally can.
     asked_by_rank: rank of a block in its cluster -> bytes that its bulk copies requested; a multicast counts once.
@@ -94,6 +95,7 @@ class Report:
             _site(item, runs, counts) for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)
         ]
         self.hazards: list[Hazard] = launch.hazards.found if launch.hazards else []
+        self.remarks = [] if launch.hazards else launch.remarks
         self.output = "".join(launch.output)
         if launch.unprinted:
             self.output += f"\n… {launch.unprinted:,} more calls of printf are not shown"

@@ -129,6 +129,8 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
         print(f"printed by the kernel:\n{report.output}")
     for hazard, when in hazards:
         print(f"hazard ({hazard.severity}{when}): {hazard}")
+    for said in report.remarks:
+        print(f"remark: {said}")
     if options.hazards and not hazards:
         print("no hazards found in this launch")
     for word in options.printed:

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_simulator.codegen import allow_list as generated
 from gpu_simulator.codegen.fusion import fused_code
 from gpu_simulator.codegen.registry import EMITTERS
+from gpu_simulator.codegen.unwritten_registers import instructions_of
 from gpu_simulator.codegen.warpgroup_code import warpgroup_code
 from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
@@ -259,7 +260,9 @@ def block_source(
     continue at different ones. full, observed, clustered: as for `Emitter`.   probes: sites with a probe.
     """
     emitter = Emitter(program, program.registers, full, observed, clustered)
-    for register in bits(block.uses):
+    unwritten = program.unwritten
+    followed, changed = unwritten.in_block(block) if unwritten.places else ([], [])
+    for register in (*bits(block.uses), *followed):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
     live_out = block.code_defines & block.live_out
     meetings = warp_meetings(block) if observed else {}
@@ -272,6 +275,8 @@ def block_source(
         if stop is not None:
             emitter.line(f"resident.probe(lanes, {stop}, locals(), False)")
         for step in _steps(program, code, -1 if stops else live_out, observed):
+            for item in instructions_of(step) if followed else ():
+                unwritten.emit(emitter, item)
             if isinstance(step, Instruction):
                 _tell_meetings(emitter, meetings.get(step.site, ()))
                 emitter.emit(step)
@@ -280,7 +285,9 @@ def block_source(
         if stop is not None:
             emitter.line(f"resident.probe(lanes, {stop}, locals(), True)")
     _tell_meetings(emitter, meetings.get(-1, ()))
-    for register in bits(live_out):
+    if followed and block.terminator is not None:
+        unwritten.emit(emitter, block.terminator)
+    for register in (*bits(live_out), *changed):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
     with emitter.decoding():
         emitter.line(_ending(emitter, block))

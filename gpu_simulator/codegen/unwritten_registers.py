@@ -1,0 +1,153 @@
+"""Follows, while a kernel runs, the values of registers that nothing has written, and reports where one is used.
+
+Liveness tells which registers a kernel may read before it writes them. In most kernels there are none, and then nothing
+is followed. For each of the others, and each register to which its value can flow, the generated code keeps one more
+register, a predicate: whether the value comes from written registers alone. Copies and arithmetic hand it on, because a
+compiler may compute with such a value and then not use the result. It is reported where it has an effect: in an
+address, in what is stored to global or shared memory, in an mma, a barrier or a branch.
+
+Floats are left out: an unwritten one holds NaN, which the result shows, and accumulators that nobody sets are right
+where the first product overwrites them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpu_simulator.codegen.warpgroup_code import Multiply
+from gpu_simulator.ptx.basic_blocks import Block, bits, reads_and_writes, registers_in, writes_first
+from gpu_simulator.ptx.ir import Instruction, Register
+from gpu_simulator.runtime import runtime
+
+# Where a value has an effect, and where the result comes from other lanes or from elsewhere, and counts as written.
+EFFECTS = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "mma", "wmma", "wgmma", "mbarrier", "bar",
+           "barrier", "bra", "brx", "tcgen05", "clusterlaunchcontrol"}  # fmt: skip
+ELSEWHERE = {"shfl", "vote", "match", "redux", "activemask", "elect", "call", "enter", "leave"}
+
+
+class Flow(NamedTuple):
+    """Numbers of registers: those whose values flow into the results, those that have an effect, the results."""
+
+    sources: tuple[int, ...]
+    used: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+def flow_of(item: Instruction) -> Flow:
+    """How values flow through an instruction."""
+    results = tuple(reads_and_writes(item)[1])
+    operands = item.operands[1:] if writes_first(item) else item.operands
+    if item.family in ("st", "ld") and ("local" in item.parts or "param" in item.parts):
+        operands = operands[:1]  # what is stored in local memory may not be used either
+    data = tuple(number for operand in operands for number in registers_in(operand))
+    guard = tuple(registers_in(item.guard)) if item.guard is not None else ()
+    if item.family == "wgmma" and "mma_async" not in item.parts:
+        return Flow((), (), results)
+    if item.family in EFFECTS:
+        return Flow((), (*data, *guard), results)
+    if item.family in ELSEWHERE:
+        return Flow((), guard, results)
+    if item.family in ("xor", "sub") and len(set(item.operands[1:])) == 1:  # 0, whatever the register holds
+        data = ()
+    return Flow((*data, *guard), (), results)
+
+
+def holds_float(register: Register) -> bool:
+    """Whether a register holds a float; the compiler also keeps floats in .b32 registers, which it calls %f1, %f2 …"""
+    return register.type.startswith(("f", "bf", "tf")) or register.name.startswith("%f")
+
+
+class UnwrittenRegisters:
+    """The registers of a program that are followed.
+
+    origins: by register, the unwritten ones whose values it may hold.   places: the number of its predicate.
+    """
+
+    def __init__(self, blocks: list[Block], registers: list[Register], first: int, recursive: bool):
+        start = () if recursive else bits(blocks[0].live_in)
+        self.read_first = [number for number in start if not holds_float(registers[number])]
+        self.origins = {number: {number} for number in self.read_first}
+        if self.origins:
+            self._spread([flow_of(item) for block in blocks for item in _code(block)])
+        self.places = {number: first + place for place, number in enumerate(self.origins)}
+
+    def _spread(self, flows: list[Flow]) -> None:
+        changed = True
+        while changed:
+            changed = False
+            for sources, _, results in flows:
+                held = set().union(*(self.origins[number] for number in sources if number in self.origins))
+                for number in results if held else ():
+                    known = self.origins.setdefault(number, set())
+                    if not held <= known:
+                        known |= held
+                        changed = True
+
+    def initial(self) -> list:
+        """The initial value of each predicate."""
+        return [np.bool_(number not in self.read_first) for number in self.places]
+
+    def in_block(self, block: Block) -> tuple[list[int], list[int]]:
+        """The predicates that the code of a block uses, and those that it changes."""
+        flows = [flow_of(item) for item in _code(block)]
+        changed = {number for flow in flows for number in flow.results} & self.places.keys()
+        used = {number for flow in flows for numbers in flow for number in numbers} & self.places.keys()
+        return sorted(map(self.places.get, used)), sorted(map(self.places.get, changed))
+
+    def emit(self, emitter, item: Instruction) -> None:
+        """Generate the code that belongs before an instruction."""
+        flow = flow_of(item)
+        used, results = ([n for n in dict.fromkeys(numbers) if n in self.places] for numbers in flow[1:])
+        if not used and not results:
+            return
+        emitter.begin(item)
+        mask, guard = "m", ""
+        if item.guard is not None and item.family != "bra":
+            guard = emitter.temporary()
+            emitter.line(f"{guard} = {emitter.read(item.guard, 'pred')}")
+            mask = f"both(m, {guard}, lanes)"
+        for number in used:
+            by = number in registers_in(item.guard) if item.guard is not None else False
+            where = "m" if by else mask
+            emitter.line(f"use_of_unwritten(resident, lanes, {item.site}, {where}, {number}, r{self.places[number]})")
+        written = self._written(emitter, item, flow)
+        for number in results:
+            place = f"r{self.places[number]}"
+            emitter.line(f"{place} = sel({guard}, {written}, {place})" if guard else f"{place} = {written}")
+
+    def _written(self, emitter, item: Instruction, flow: Flow) -> str:
+        """The expression of whether the results come from written registers alone."""
+        held = {number: f"r{self.places[number]}" for number in flow.sources if number in self.places}
+        if not held:
+            return emitter.constant(np.bool_(True))
+        if item.family == "selp":
+            true = emitter.constant(np.bool_(True))
+            one, other, chosen = (
+                held.get(operand.index, true) if type(operand) is Register else true for operand in item.operands[1:4]
+            )
+            return f"({chosen} & sel({emitter.read(item.operands[3], 'pred')}, {one}, {other}))"
+        return "(" + " & ".join(held.values()) + ")"
+
+
+def _code(block: Block) -> list[Instruction]:
+    return block.code if block.terminator is None else [*block.code, block.terminator]
+
+
+def instructions_of(step) -> list[Instruction]:
+    """The instructions for which a step of a block's code stands."""
+    if isinstance(step, Instruction):
+        return [step]
+    return [step.instruction] if isinstance(step, Multiply) else getattr(step, "members", [])
+
+
+@runtime
+def use_of_unwritten(resident, lanes, site: int, mask, register: int, written) -> None:
+    """Report the first lane that uses a value of a register that nothing has written."""
+    if written.all():
+        return
+    bad = np.broadcast_to(~written, lanes.n)
+    bad = np.flatnonzero(bad if mask is None else bad & mask)
+    if len(bad):
+        resident.launch.use_of_unwritten(resident, site, register, int(lanes.lane_numbers()[bad[0]]))

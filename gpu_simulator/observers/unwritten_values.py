@@ -1,0 +1,112 @@
+"""The message about a value of a register that nothing has written, with the variable's name if the source shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from gpu_simulator.codegen.unwritten_registers import flow_of
+from gpu_simulator.ptx.ir import Instruction
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_DECLARATION = re.compile(
+    r"(?<![\w.>:])(?:(?:unsigned|signed|short|long|int|char|bool|auto|size_t|[a-z]\w*_t)\b[\s*&]*)+"
+    r"(?P<names>\w[^;{})]*(?:\([^;{}]*)?)[;)]"
+)
+
+
+def message(resident: Any, site: int, register: int, lane: int) -> str:
+    """The sentence. register: its number, and lane: that of the thread among the resident blocks, which uses it."""
+    launch, program = resident.launch, resident.program
+    origins = program.unwritten.origins[register]
+    first = next(item for item in program.sites if origins.intersection(_read(item)))
+    inline = sorted({name for name in (program.registers[n].name for n in origins) if not name.startswith("%")})
+    if inline:
+        return (
+            f"{resident.describe(site)}: {resident.name_lane(lane)} uses a value of {_listed(inline)}, a register of "
+            f"the assembly at {_line(first)} that nothing has written: it may hold anything. Write it first."
+        )
+    names = _variables(program.sites, launch.files or {}, site, origins)
+    if names:
+        return (
+            f"{resident.describe(site)}: {resident.name_lane(lane)} uses the value of {_listed(names)}, to which "
+            f"nothing has given one: it may hold anything. Set it where it is declared, as in {names[0]} = 0."
+        )
+    return (
+        f"{resident.describe(site)}: {resident.name_lane(lane)} uses the value of a register that nothing has written "
+        f"({program.registers[min(origins)].name}, first read at {_line(first)}): it may hold anything. "
+        "Give every variable a value where it is declared."
+    )
+
+
+def warned(warnings: Iterable[Any], said: Iterable[str]) -> list[str]:
+    """A sentence for each variable that, as the compiler warns, is used before it is set, unless it is in `said`.
+
+    Where the code always uses such a variable, the compiler leaves out what depends on it, and no register remains.
+    """
+    found = []
+    for warning in warnings:
+        name = re.search(r'variable "(\w+)" is used before its value is set', warning.message)
+        if name and not any(re.search(rf"\b{name[1]}\b", sentence) for sentence in said):
+            found.append(
+                f"{warning.file}:{warning.line}: the compiler warns that {name[1]} is used before it has a value, and "
+                f"may leave out what depends on it. Set it where it is declared, as in {name[1]} = 0."
+            )
+    return found
+
+
+def _listed(names: list[str]) -> str:
+    return " or ".join(names)
+
+
+def _read(item: Instruction) -> set[int]:
+    flow = flow_of(item)
+    return {*flow.sources, *flow.used}
+
+
+def _variables(sites: list[Instruction], files: Mapping[str, str], site: int, origins: set[int]) -> list[str]:
+    """Variables without an initialiser that are named where the value is used, or where its register is first read."""
+    readers = [item for item in sites if origins.intersection(_read(item))]
+    places = [
+        place for item in [sites[site], *readers] if item.location for place in reversed(item.location.frames)
+    ]  # a call before what was inlined, which only has other names for the same variables
+    return next((names for file, line in dict.fromkeys(places) if (names := _unset(files.get(file, ""), line))), [])
+
+
+def _line(item: Instruction) -> str:
+    if item.location is None:
+        return f"PTX line {item.line}"
+    file, line = item.location.frames[-1]
+    return f"{file}:{line}"
+
+
+def _unset(text: str, line: int) -> list[str]:
+    """The variables that a line names and whose declaration, the last one above, gives them no value."""
+    lines = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text).split("\n")[:line]
+    if not 0 < line <= len(lines):
+        return []
+    words = set(re.findall(r"[A-Za-z_]\w*", lines[-1]))
+    return [name for name, unset in dict(_declarations("\n".join(lines))).items() if unset and name in words]
+
+
+def _declarations(text: str) -> Iterator[tuple[str, bool]]:
+    """(name, whether it gets no value) of each variable and parameter of a whole number that the text declares."""
+    for declaration in _DECLARATION.finditer(text):
+        whole = declaration[0].endswith(";")
+        for part in _parts(declaration["names"]):
+            name = re.match(r"(?:const\s+|[\w:]+[\s*&]+)*[\s*&]*([A-Za-z_]\w*)", part.partition("=")[0].strip())
+            if name:
+                yield name[1], whole and "=" not in part and "(" not in part
+
+
+def _parts(text: str) -> list[str]:
+    """The text divided at commas that are in no brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([<{") - (character in ")]>}")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
