@@ -18,13 +18,14 @@ from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
 from gpu_simulator.machine.heap import HEAP_BYTES
 from gpu_simulator.machine.memory import GlobalMemory
+from gpu_simulator.machine.module_variables import given_variables
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.parameters import read_arguments, with_addresses
 from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
-from gpu_simulator.observers.hazards import Hazard, Hazards, widest_first
-from gpu_simulator.observers.severities import SUSPICIOUS
+from gpu_simulator.observers.hazards import Hazards, widest_first
 from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
+from gpu_simulator.observers.unset_variables import unset_variables
 from gpu_simulator.observers.unwritten_values import message, warned
 from gpu_simulator.ptx.ir import Instruction
 from gpu_simulator.report import Report
@@ -66,6 +67,7 @@ def launch(
     shared_memory_base: int = 0,
     reversed_arrays: bool = False,
     heap_bytes: int = HEAP_BYTES,
+    symbols: Mapping[str, Any] | None = None,
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -96,6 +98,8 @@ def launch(
     nobody promises either.
     reversed_arrays: place the arrays of `args` in memory from the last one to the first, at odd multiples of 16 bytes.
     heap_bytes: size of the heap of malloc in device code; by default 8 MiB, as CUDA has it.
+    symbols: contents of `__constant__` and `__device__` variables by name, which a host program would copy there: an
+    array of the variable's size, which is updated in place, so that the next launch can be given it; a number; `bytes`.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
@@ -126,6 +130,7 @@ def launch(
             tensor_memory_base=tensor_memory_base,
             reversed_arrays=bool(reversed_arrays),
             heap_bytes=int(heap_bytes),
+            symbols=symbols,
         )
         run.warnings = getattr(compiled_or_ptx, "warnings", ())
         return run.execute()
@@ -213,6 +218,7 @@ class Launch:
         tensor_memory_base: int = 0,
         reversed_arrays: bool = False,
         heap_bytes: int = HEAP_BYTES,
+        symbols: Mapping[str, Any] | None = None,
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem, self.tensor_memory_base = timing, dynamic, tensor_memory_base
@@ -222,6 +228,7 @@ class Launch:
         self.clusters = clusters_of(program.module, program.entry, grid, cluster)
         check(self)
         pieces, self.buffers = read_arguments(program, self.args)
+        self.given = given_variables(program, symbols)
         self.crossing, self.reversed_arrays = crossing, reversed_arrays
         self.heap_bytes = heap_bytes if program.allocates else 0
         self._reserve(max_bytes, hazards)
@@ -231,6 +238,8 @@ class Launch:
         self.heap = self.memory.heap
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
+        for given in self.given:
+            self.memory.data[given.offset : given.offset + len(given.data)] = np.frombuffer(given.data, np.uint8)
         self.sites = [SiteCounts() for _ in program.sites]
         self.runs = [0] * len(program.blocks)
         self.patterns, self.clock_start = Patterns(), 1000
@@ -314,11 +323,14 @@ class Launch:
                 raise
             finally:
                 self._copy_back()
-        remarks = warned(self.warnings, self.unwritten.values())
+        further = [
+            *warned(self.warnings, self.unwritten.values()),
+            *unset_variables(self, {given.variable.name for given in self.given}),
+        ]
         if self.hazards is not None:
-            self.hazards.found += [Hazard("unwritten register", said, 0, severity=SUSPICIOUS) for said in remarks]
+            self.hazards.found += further
             self.hazards.close()
-        self.remarks = [*self.unwritten.values(), *remarks]
+        self.remarks = [*self.unwritten.values(), *map(str, further)]
         return Report(self)
 
     def _parts(self) -> Iterator[np.ndarray]:
@@ -352,6 +364,9 @@ class Launch:
                     buffer.reshape(-1).view(np.uint8)[:] = result
             elif not np.array_equal(result, np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)):
                 raise LaunchError("The kernel wrote to an array that is read-only; pass a copy of it.")
+        for variable, offset, _, array in self.given:
+            if array is not None and array.flags.writeable:
+                array.reshape(-1).view(np.uint8)[:] = self.memory.data[offset : offset + variable.size]
 
     def describe(self, item: Instruction | None) -> str:
         """The source line, opcode and PTX line of an instruction, in words."""

@@ -32,7 +32,7 @@ def simulate(
     kernel: its name, of a template with arguments (`"scale<float, 4>"`); needed if there are several.
     grid, block, args: as for `launch`.   arch: what is compiled for, such as "sm_90a".
     include: folders with headers.   defines: macros.   options: further keyword arguments of `launch`, such as
-    `hazards=True`.
+    `hazards=True` or `symbols={"filter": array}`.
 
     Raises `ConfigError` for a name that fits no kernel, `compiler.CompileError`, and what `launch` raises.
     """

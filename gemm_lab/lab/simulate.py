@@ -110,6 +110,7 @@ def simulate(
     rows: Mapping[str, int] | None = None,
     include: Sequence[str | Path] = (),
     defines: Mapping[str, Any] | None = None,
+    symbols: Mapping[str, Any] | None = None,
     max_seconds: float | None = SECONDS,
 ) -> Simulation:
     """Run any CUDA kernel of yours without a GPU, and show what each line costs and which layouts would cost less.
@@ -120,6 +121,7 @@ def simulate(
     arch: what is compiled for, such as "sm_90a".   hazards: look for races and missing waits.   timing: "early", or
     "late" for asynchronous copies that land as late as they may.   rows: shared array -> elements of its row, for
     arrays that are not declared with two extents.   include: folders with headers.   defines: macros.
+    symbols: contents of `__constant__` and `__device__` variables by name; arrays are updated in place.
     max_seconds: of processor time; None for no limit.
 
     What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
@@ -127,7 +129,9 @@ def simulate(
     try:
         compiling = _compiling(arch, include, defines)
         launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
-        launching |= {"grid": grid, "block": block, "cluster": cluster}
+        if not isinstance(symbols, (Mapping, type(None))):
+            raise ConfigError(f"symbols is a dict from names of variables to their contents, not {shown(symbols)}.")
+        launching |= {"symbols": symbols, "grid": grid, "block": block, "cluster": cluster}
         return _simulated(source, kernel, args, compiling, launching, rows)
     except LabError as error:
         return Simulation(error)

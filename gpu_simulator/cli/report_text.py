@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -45,11 +46,12 @@ def _rows(costs: dict[int, Totals], text: str) -> list[str]:
     return rows
 
 
-def changes(before: Mapping[int, np.ndarray], after: Mapping[int, np.ndarray]) -> list[str]:
-    """A line for each array, by the number of its argument: its first values if the kernel changed it."""
+def changes(before: Mapping[Any, np.ndarray], after: Mapping[Any, np.ndarray]) -> list[str]:
+    """A line for each array, by the number of its argument or its name: its first values if the kernel changed it."""
     lines = []
     for number, new in after.items():
-        what = f"argument {number}, {new.dtype}:{'x'.join(map(str, new.shape))}"
+        name = number if isinstance(number, str) else f"argument {number}"
+        what = f"{name}, {new.dtype}:{'x'.join(map(str, new.shape))}"
         lines.append(f"{what}: {_values(new)}" if changed(before[number], new) else f"{what}: unchanged")
     return lines
 

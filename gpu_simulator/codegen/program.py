@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import struct
+from functools import cached_property
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from gpu_simulator.ptx.inlining import flatten
 from gpu_simulator.ptx.ir import Instruction, Module, Special, Variable
 from gpu_simulator.ptx.parser import parse
 from gpu_simulator.ptx.types import NUMPY, register_code
+from gpu_simulator.ptx.variable_uses import Uses, variable_uses
 from gpu_simulator.ptx.wgmma_forms import registers_of
 
 # Bytes below a block's own shared memory that the system keeps, from sm_80 on; cooperative groups use some of them.
@@ -103,6 +105,11 @@ class Program:
         self.register_bytes = sum(NUMPY[register_code(register.type)].itemsize for register in self.registers)
         self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
         self.unwritten = UnwrittenRegisters(self.blocks, self.registers, self.carry + 1, bool(self.frames))
+
+    @cached_property
+    def variable_uses(self) -> dict[str, Uses]:
+        """How the kernel uses each variable of the module; see `ptx.variable_uses`."""
+        return variable_uses(self.sites)
 
     def initial_registers(self) -> list:
         """The initial value of each register, of the carry flag and of what `unwritten` needs.

@@ -18,7 +18,7 @@ from gpu_simulator.observers.strong_accesses import accesses_of
 class Hazard:
     """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence", "missing fill", "divergent
     barrier", "early arrival", "initialised again", "absent lane", "repeated issue", "unordered read", "read-only
-    load" or "unwritten register".
+    load", "unwritten register" or "unset variable".
 
     line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block, or BLOCKS; 0 for the other kinds.
     severity: "race"; "suspicious" for what may be intended, such as a race of equal values; or "error" for the others.

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gpu_simulator.codegen.unwritten_registers import flow_of
+from gpu_simulator.observers.hazards import Hazard
+from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.ptx.ir import Instruction
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -40,8 +42,8 @@ def message(resident: Any, site: int, register: int, lane: int) -> str:
     )
 
 
-def warned(warnings: Iterable[Any], said: Iterable[str]) -> list[str]:
-    """A sentence for each variable that, as the compiler warns, is used before it is set, unless it is in `said`.
+def warned(warnings: Iterable[Any], said: Iterable[str]) -> list[Hazard]:
+    """A finding for each variable that, as the compiler warns, is used before it is set, unless it is in `said`.
 
     Where the code always uses such a variable, the compiler leaves out what depends on it, and no register remains.
     """
@@ -49,10 +51,11 @@ def warned(warnings: Iterable[Any], said: Iterable[str]) -> list[str]:
     for warning in warnings:
         name = re.search(r'variable "(\w+)" is used before its value is set', warning.message)
         if name and not any(re.search(rf"\b{name[1]}\b", sentence) for sentence in said):
-            found.append(
+            message = (
                 f"{warning.file}:{warning.line}: the compiler warns that {name[1]} is used before it has a value, and "
                 f"may leave out what depends on it. Set it where it is declared, as in {name[1]} = 0."
             )
+            found.append(Hazard("unwritten register", message, 0, severity=SUSPICIOUS))
     return found
 
 

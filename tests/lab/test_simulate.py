@@ -202,3 +202,13 @@ def test_copies_of_tma_are_left_as_they_are_and_said_to_be():
     (study,) = shown.layouts
     assert study.excess > 0 and not study.best
     assert "bulk copies (TMA) address it by a layout of their own" in _flat(shown)
+
+
+def test_a_variable_of_the_module_is_given_by_name_or_named_as_unset():
+    source = "__constant__ float weight[2];\n__global__ void k(float* o) { o[threadIdx.x] = weight[threadIdx.x & 1]; }"
+    weight = np.array([3, 5], np.float32)
+    made = lab.simulate(source, block=2, args=[np.zeros(2, np.float32)], symbols={"weight": weight})
+    assert made.arrays[0].tolist() == [3, 5] and not made.hazards
+    (hazard,) = lab.simulate(source, block=2, args=[np.zeros(2, np.float32)]).hazards
+    assert "reads weight, which is zeros here" in str(hazard)
+    assert "symbols is a dict" in str(lab.simulate(source, block=2, args=[weight], symbols=["weight"]).error)

@@ -273,3 +273,21 @@ def test_hazards_are_looked_for_in_both_timings(run, tmp_path, timing, found):
     code, printed = run("ring.cu", *words, *timing)
     assert (code == 1) == found == ("hazard (race" in printed)
     assert ("(race in late timing)" in printed) == (timing == ())
+
+
+def test_a_variable_is_set_and_saved_for_the_next_command(run, tmp_path):
+    need_compiler()
+    (tmp_path / "sums.cu").write_text(
+        "__device__ int sums[4]; __constant__ int step;\n"
+        "__global__ void more() { sums[threadIdx.x] += step; }\n"
+        "__global__ void show(int* o) { o[threadIdx.x] = sums[threadIdx.x]; }\n"
+    )
+    words = ("sums.cu", "--kernel", "more", "--block", "4", "--set", "step=3", "--save", "sums=sums.npy")
+    code, out = run(*words, "--set", "sums=i32:4:arange", "--hazards")
+    assert code == 0 and "sums, int32:4: 3 4 5 6" in out
+    assert run(*words, "--set", "sums=sums.npy")[0] == 0
+    assert np.load("sums.npy").tolist() == [6, 7, 8, 9]
+    shown = run("sums.cu", "--kernel", "show", "--block", "4", "--arg", "i32:4")
+    assert "remark: sums.cu:3, " in shown[1] and "--set sums=VALUE" in shown[1]
+    code, out = run("sums.cu", "--kernel", "show", "--block", "4", "--arg", "i32:4", "--set", "sums")
+    assert code == 1 and "write --set NAME=VALUE" in out
