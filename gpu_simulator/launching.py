@@ -20,7 +20,7 @@ from gpu_simulator.machine.heap import HEAP_BYTES
 from gpu_simulator.machine.memory import GlobalMemory
 from gpu_simulator.machine.module_variables import given_variables
 from gpu_simulator.machine.observer import Observer
-from gpu_simulator.machine.parameters import read_arguments, with_addresses
+from gpu_simulator.machine.parameters import buffer_of, read_arguments, with_addresses
 from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
 from gpu_simulator.observers.hazards import Hazards, widest_first
@@ -68,6 +68,7 @@ def launch(
     reversed_arrays: bool = False,
     heap_bytes: int = HEAP_BYTES,
     symbols: Mapping[str, Any] | None = None,
+    uninit: Iterable[int] = (),
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -77,8 +78,8 @@ def launch(
     converted to the parameter's PTX type; `bytes` fill a struct parameter; a `hardware.tensor_map.TensorMap` becomes
     the descriptor of its array, which is a buffer like any other.
     dynamic_smem_bytes: size of the `extern __shared__` arrays; by default that of the compiled object.
-    hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
-    reads, and for missing waits and fences (`Report.hazards`).
+    hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised reads,
+    and for missing waits and fences (`Report.hazards`).
     timing: "early" completes asynchronous copies at once, "late" at the last moment that is legal. "staggered" is for
     clusters: loads that are issued by blocks of odd rank are late, and everything else is early. In late timing,
     elect.sync also elects the highest lane instead of the lowest, because PTX does not say which one it elects; and in
@@ -100,6 +101,8 @@ def launch(
     heap_bytes: size of the heap of malloc in device code; by default 8 MiB, as CUDA has it.
     symbols: contents of `__constant__` and `__device__` variables by name, which a host program would copy there: an
     array of the variable's size, which is updated in place, so that the next launch can be given it; a number; `bytes`.
+    uninit: numbers of arguments whose arrays begin uninitialised, as memory of cudaMalloc does: with NaN in every
+    format. A search for hazards reports what is read there before it is written.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
@@ -131,6 +134,7 @@ def launch(
             reversed_arrays=bool(reversed_arrays),
             heap_bytes=int(heap_bytes),
             symbols=symbols,
+            uninit=uninit,
         )
         run.warnings = getattr(compiled_or_ptx, "warnings", ())
         return run.execute()
@@ -219,6 +223,7 @@ class Launch:
         reversed_arrays: bool = False,
         heap_bytes: int = HEAP_BYTES,
         symbols: Mapping[str, Any] | None = None,
+        uninit: Iterable[int] = (),
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem, self.tensor_memory_base = timing, dynamic, tensor_memory_base
@@ -238,6 +243,8 @@ class Launch:
         self.heap = self.memory.heap
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
+        for number in uninit:
+            self.memory.leave_unset(places[buffer_of(pieces, number)])
         for given in self.given:
             self.memory.data[given.offset : given.offset + len(given.data)] = np.frombuffer(given.data, np.uint8)
         self.sites = [SiteCounts() for _ in program.sites]

@@ -17,7 +17,7 @@ from gemm_lab.lab.emulating import still_at_work
 from gemm_lab.lab.ptx_report import PtxReport
 from gemm_lab.lab.simulated_reasons import reasons
 from gpu_simulator import widest_first
-from gpu_simulator.argument_checks import checked, shown
+from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware.tensor_map import TensorMap
 from gpu_simulator.kernel_file import KernelFile
@@ -111,6 +111,7 @@ def simulate(
     include: Sequence[str | Path] = (),
     defines: Mapping[str, Any] | None = None,
     symbols: Mapping[str, Any] | None = None,
+    uninit: Sequence[int] = (),
     max_seconds: float | None = SECONDS,
 ) -> Simulation:
     """Run any CUDA kernel of yours without a GPU, and show what each line costs and which layouts would cost less.
@@ -122,6 +123,7 @@ def simulate(
     "late" for asynchronous copies that land as late as they may.   rows: shared array -> elements of its row, for
     arrays that are not declared with two extents.   include: folders with headers.   defines: macros.
     symbols: contents of `__constant__` and `__device__` variables by name; arrays are updated in place.
+    uninit: numbers of arguments whose arrays begin uninitialised, with NaN in every format.
     max_seconds: of processor time; None for no limit.
 
     What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
@@ -131,7 +133,9 @@ def simulate(
         launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
         if not isinstance(symbols, (Mapping, type(None))):
             raise ConfigError(f"symbols is a dict from names of variables to their contents, not {shown(symbols)}.")
-        launching |= {"symbols": symbols, "grid": grid, "block": block, "cluster": cluster}
+        if not isinstance(uninit, (list, tuple)) or None in map(as_whole, uninit):
+            raise ConfigError(f"uninit is a list of numbers of arguments, from 0, not {shown(uninit)}.")
+        launching |= {"symbols": symbols, "uninit": uninit, "grid": grid, "block": block, "cluster": cluster}
         return _simulated(source, kernel, args, compiling, launching, rows)
     except LabError as error:
         return Simulation(error)
@@ -173,6 +177,9 @@ def _simulated(
         source = Path(source.strip())
     found = compiled_kernel(source, kernel, **compiling)
     given = [array for _, array in _numbered(args)]
+    for number, array in _numbered(args):
+        if number in launching["uninit"] and array.flags.writeable and array.flags.c_contiguous:
+            array.reshape(-1).view(np.uint8)[:] = 0xFF  # as the launch does, so that what it writes counts as changed
     before = [array.copy() for array in given]
     with still_at_work(source_name(found.entry)):
         made = studied_launch(found, args=args, defines=compiling["defines"], rows=rows, **launching)

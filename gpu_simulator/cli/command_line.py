@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.cli.argument_words import FORMS, argument, array_of
+from gpu_simulator.cli.argument_words import FORMS, argument, array_of, begins_uninitialised
 from gpu_simulator.cli.array_parts import array_named, difference, part_of
 from gpu_simulator.cli.report_text import changed, changes, short_margin
 from gpu_simulator.cli.terminal import exit_code
@@ -188,6 +188,7 @@ def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str)
         max_instructions=options.max_instructions,
         max_seconds=options.max_seconds,
         symbols=symbols,
+        uninit=[number for number, word in enumerate(options.arguments) if begins_uninitialised(word)],
     )
 
 

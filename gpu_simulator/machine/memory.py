@@ -177,6 +177,7 @@ class GlobalMemory:
         self.names: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
+        self.unset: set[int] = set()  # numbers of the allocations that begin uninitialised
         first = program.global_size
         end = first + len(parameters)
         for start, size, name in program.global_variables:
@@ -219,6 +220,12 @@ class GlobalMemory:
         self.starts.append(start)
         self.ends.append(start + size)
         self.names.append(name)
+
+    def leave_unset(self, place: int) -> None:
+        """Make the buffer at a place uninitialised: it holds NaN in every format, and on a GPU anything."""
+        number = self.starts.index(GLOBAL_BASE + place)
+        self.data[place : self.ends[number] - GLOBAL_BASE] = 0xFF
+        self.unset.add(number)
 
     def inside(self, low: int, high: int) -> bool:
         """Whether the bytes low … high - 1 lie in one allocation."""

@@ -69,6 +69,15 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
     return pieces, buffers
 
 
+def buffer_of(pieces, number: int) -> int:
+    """The number of the buffer of an argument. Raises `LaunchError` if the argument is no array."""
+    arrays = {n: getattr(piece, "array", piece) for n, piece in enumerate(pieces) if not isinstance(piece, bytes)}
+    if number not in arrays:
+        known = ", ".join(map(str, arrays)) or "none"
+        raise LaunchError(f"uninit: argument {number!r} is not an array; these are: {known} (from 0).")
+    return arrays[number]
+
+
 def with_addresses(program, pieces, places: list[int]) -> bytes:
     """The bytes of all parameters. places: the offset of each buffer from GLOBAL_BASE."""
     block = bytearray(program.parameter_size)

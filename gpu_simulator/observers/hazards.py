@@ -93,6 +93,7 @@ class Hazards:
             found = self.arrays[number] = GlobalShadow(
                 size, lambda more: account.take(more, "the hazards' record of global memory"), self.own
             )
+            found.unset = number in memory.unset
         return found
 
     def forget(self, number: int) -> None:

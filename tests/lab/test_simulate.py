@@ -212,3 +212,12 @@ def test_a_variable_of_the_module_is_given_by_name_or_named_as_unset():
     (hazard,) = lab.simulate(source, block=2, args=[np.zeros(2, np.float32)]).hazards
     assert "reads weight, which is zeros here" in str(hazard)
     assert "symbols is a dict" in str(lab.simulate(source, block=2, args=[weight], symbols=["weight"]).error)
+
+
+def test_an_output_may_begin_uninitialised():
+    source = "__global__ void k(float* o) { if (threadIdx.x) o[threadIdx.x] = 1; else o[8] += 1; }"
+    made = lab.simulate(source, block=2, args=[np.zeros(9, np.float32)], uninit=[0])
+    (hazard,) = made.hazards
+    assert "reads byte 32 of argument 0, which nothing has written" in str(hazard)
+    assert np.isnan(made.arrays[0][2:]).all() and "changed 1 of 9" in repr(made)
+    assert "uninit is a list" in str(lab.simulate(source, block=2, args=[np.zeros(9, np.float32)], uninit="o").error)

@@ -291,3 +291,11 @@ def test_a_variable_is_set_and_saved_for_the_next_command(run, tmp_path):
     assert "remark: sums.cu:3, " in shown[1] and "--set sums=VALUE" in shown[1]
     code, out = run("sums.cu", "--kernel", "show", "--block", "4", "--arg", "i32:4", "--set", "sums")
     assert code == 1 and "write --set NAME=VALUE" in out
+
+
+def test_an_array_that_begins_uninitialised(run, add, tmp_path):
+    words = ("add.ptx", "--arg", "f32:32:ones", "--arg", "f32:32:ones", "--hazards")
+    code, out = run(*words, "--arg", "f32:32:uninit", "--save", "2=sum.npy")
+    assert code == 0 and (np.load("sum.npy") == 2).all()
+    code, out = run("add.ptx", "--arg", "f32:32:ones", "--arg", "f32[32]=uninit", "--arg", "f32:32", "--hazards")
+    assert code == 1 and "reads byte 0 of argument 1, which nothing has written" in out
