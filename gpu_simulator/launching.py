@@ -117,7 +117,7 @@ def launch(
     program = program_of(ptx, entry, shared_memory_base)
     try:
         run = Launch(
-            program,
+            program.with_local_followed if hazards else program,
             _extent(grid, "grid"),
             _extent(block, "block"),
             args,

@@ -282,6 +282,8 @@ def block_source(
                 emitter.emit(step)
             else:
                 emit_step(emitter, step)
+            for item in instructions_of(step) if followed else ():
+                unwritten.emit_after(emitter, item)
         if stop is not None:
             emitter.line(f"resident.probe(lanes, {stop}, locals(), True)")
     _tell_meetings(emitter, meetings.get(-1, ()))

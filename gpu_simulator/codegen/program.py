@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import struct
+from copy import copy
 from functools import cached_property
 
 import numpy as np
 
 import gpu_simulator.codegen.ops  # noqa: F401  registers the opcodes
 from gpu_simulator.codegen.emitter import base_namespace, compile_block
-from gpu_simulator.codegen.unwritten_registers import UnwrittenRegisters, holds_float
+from gpu_simulator.codegen.unwritten_registers import UnwrittenRegisters, holds_float, loads_local
 from gpu_simulator.faults import LaunchError, MalformedPtx
 from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, OTHER_SHARED_WINDOW, SHARED_WINDOW, align_up
 from gpu_simulator.ptx.basic_blocks import blocks_of, twins_of
@@ -105,6 +106,16 @@ class Program:
         self.register_bytes = sum(NUMPY[register_code(register.type)].itemsize for register in self.registers)
         self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
         self.unwritten = UnwrittenRegisters(self.blocks, self.registers, self.carry + 1, bool(self.frames))
+
+    @cached_property
+    def with_local_followed(self) -> Program:
+        """The same program, whose code also follows values of unwritten local memory; see `unwritten`."""
+        if self.frames or not any(map(loads_local, self.sites)):
+            return self
+        other = copy(self)
+        other.unwritten = UnwrittenRegisters(self.blocks, self.registers, self.carry + 1, False, local=True)
+        other._functions = {}
+        return other
 
     @cached_property
     def variable_uses(self) -> dict[str, Uses]:

@@ -4,7 +4,8 @@ Liveness tells which registers a kernel may read before it writes them. In most 
 is followed. For each of the others, and each register to which its value can flow, the generated code keeps one more
 register, a predicate: whether the value comes from written registers alone. Copies and arithmetic hand it on, because a
 compiler may compute with such a value and then not use the result. It is reported where it has an effect: in an
-address, in what is stored to global or shared memory, in an mma, a barrier or a branch.
+address, in what is stored to global or shared memory, in an mma, a barrier or a branch. A search for hazards follows
+values through local memory as well, which begins unwritten, too; the copy of a structure may hold such values.
 
 Floats are left out: an unwritten one holds NaN, which the result shows, and accumulators that nobody sets are right
 where the first product overwrites them.
@@ -18,7 +19,8 @@ import numpy as np
 
 from gpu_simulator.codegen.warpgroup_code import Multiply
 from gpu_simulator.ptx.basic_blocks import Block, bits, reads_and_writes, registers_in, writes_first
-from gpu_simulator.ptx.ir import Instruction, Register
+from gpu_simulator.ptx.declarations import BYTES
+from gpu_simulator.ptx.ir import Instruction, Register, Vector
 from gpu_simulator.runtime import runtime
 
 # Where a value has an effect, and where the result comes from other lanes or from elsewhere, and counts as written.
@@ -62,15 +64,23 @@ def holds_float(register: Register) -> bool:
 class UnwrittenRegisters:
     """The registers of a program that are followed.
 
-    origins: by register, the unwritten ones whose values it may hold.   places: the number of its predicate.
+    origins: by register, the unwritten ones whose values it may hold, and loads of local memory, as -1 - their site.
+    places: the number of its predicate.   local: whether local memory is followed.
     """
 
-    def __init__(self, blocks: list[Block], registers: list[Register], first: int, recursive: bool):
+    def __init__(
+        self, blocks: list[Block], registers: list[Register], first: int, recursive: bool, local: bool = False
+    ):
         start = () if recursive else bits(blocks[0].live_in)
         self.read_first = [number for number in start if not holds_float(registers[number])]
-        self.origins = {number: {number} for number in self.read_first}
+        self.origins, self.local = {number: {number} for number in self.read_first}, local
+        code = [item for block in blocks for item in _code(block)]
+        for item in code if local else ():
+            if loads_local(item):
+                for number in reads_and_writes(item)[1]:
+                    self.origins.setdefault(number, set()).add(-1 - item.site)
         if self.origins:
-            self._spread([flow_of(item) for block in blocks for item in _code(block)])
+            self._spread([flow_of(item) for item in code])
         self.places = {number: first + place for place, number in enumerate(self.origins)}
 
     def _spread(self, flows: list[Flow]) -> None:
@@ -112,10 +122,40 @@ class UnwrittenRegisters:
             by = number in registers_in(item.guard) if item.guard is not None else False
             where = "m" if by else mask
             emitter.line(f"use_of_unwritten(resident, lanes, {item.site}, {where}, {number}, r{self.places[number]})")
+        if self.local and loads_local(item):
+            self._load(emitter, item, mask, guard)
+            return
         written = self._written(emitter, item, flow)
         for number in results:
             place = f"r{self.places[number]}"
             emitter.line(f"{place} = sel({guard}, {written}, {place})" if guard else f"{place} = {written}")
+
+    def _load(self, emitter, item: Instruction, mask: str, guard: str) -> None:
+        width, items = BYTES[item.parts[-1]], _items(item.operands[0])
+        found = emitter.temporary()
+        address = emitter.address(item.operands[1])
+        emitter.line(f"{found} = local_written(resident, lanes, {address}, {width}, {len(items)})")
+        for part, register in enumerate(items):
+            if type(register) is Register:
+                place, value = f"r{self.places[register.index]}", f"{found}[{part}]"
+                emitter.line(f"{place} = sel({guard}, {value}, {place})" if guard else f"{place} = {value}")
+
+    def emit_after(self, emitter, item: Instruction) -> None:
+        """Generate the code that belongs behind an instruction: local memory holds a value that nothing has written."""
+        if not self.local or item.family != "st" or "local" not in item.parts:
+            return
+        width, items = BYTES[item.parts[-1]], _items(item.operands[1])
+        held = {
+            part: f"r{self.places[register.index]}"
+            for part, register in enumerate(items)
+            if type(register) is Register and register.index in self.places
+        }
+        if held:
+            emitter.begin(item)
+            mask = "m" if item.guard is None else f"both(m, {emitter.read(item.guard, 'pred')}, lanes)"
+            address = emitter.address(item.operands[0])
+            for part, written in held.items():
+                emitter.line(f"local_unwritten(resident, lanes, {address}, {mask}, {width}, {part}, {written})")
 
     def _written(self, emitter, item: Instruction, flow: Flow) -> str:
         """The expression of whether the results come from written registers alone."""
@@ -135,6 +175,14 @@ def _code(block: Block) -> list[Instruction]:
     return block.code if block.terminator is None else [*block.code, block.terminator]
 
 
+def loads_local(item: Instruction) -> bool:
+    return item.family == "ld" and "local" in item.parts
+
+
+def _items(operand) -> tuple:
+    return operand.items if type(operand) is Vector else (operand,)
+
+
 def instructions_of(step) -> list[Instruction]:
     """The instructions for which a step of a block's code stands."""
     if isinstance(step, Instruction):
@@ -151,3 +199,21 @@ def use_of_unwritten(resident, lanes, site: int, mask, register: int, written) -
     bad = np.flatnonzero(bad if mask is None else bad & mask)
     if len(bad):
         resident.launch.use_of_unwritten(resident, site, register, int(lanes.lane_numbers()[bad[0]]))
+
+
+@runtime
+def local_written(resident, lanes, address, width: int, count: int):
+    """(count, lanes.n) Boolean: whether all bytes of an item in local memory hold values that have been written."""
+    memory = resident.local
+    at = memory.bytes_of(lanes, address, width * count)
+    return (memory.written[at] | (at < 0)).reshape(lanes.n, count, width).all(2).T
+
+
+@runtime
+def local_unwritten(resident, lanes, address, mask, width: int, part: int, written) -> None:
+    """Note the lanes that have stored a value that nothing has written, as item `part` of a vector."""
+    bad = np.broadcast_to(~written, lanes.n)
+    bad = np.flatnonzero(bad if mask is None else bad & mask)
+    if len(bad):
+        at = resident.local.bytes_of(lanes, address, width * (part + 1))[bad, -width:]
+        resident.local.written[at[at >= 0]] = False

@@ -152,7 +152,10 @@ class SharedMemory(BlockMemory):
 
 
 class LocalMemory(BlockMemory):
-    """Local memory, one part for each thread."""
+    """Local memory, one part for each thread. Initially it holds NaN in every format; on a GPU it may hold anything.
+
+    written: whether each byte holds a value that has been written; None if that is not followed.
+    """
 
     space = "local"
 
@@ -160,6 +163,14 @@ class LocalMemory(BlockMemory):
         super().__init__(
             resident, resident.lanes if resident.local_stride else 0, resident.local_stride, resident.program.local_size
         )
+        self.data.fill(0xFF)
+        self.written = np.zeros(len(self.data), bool) if resident.program.unwritten.local else None
+
+    def bytes_of(self, lanes, address, width: int) -> np.ndarray:
+        """(lanes.n, width) indices of the bytes that an access of each lane uses; -1 outside of the memory."""
+        at = np.broadcast_to(address, lanes.n).astype(np.int64)
+        first = np.where(at + width <= self.size, at + lanes.offsets(self.space), -width)
+        return np.maximum(first[:, None] + np.arange(width), -1)
 
     def count(self, counts, lanes, address, mask, width, kind):
         active = lanes.n if mask is None else int(mask.sum())

@@ -13,7 +13,7 @@ from gpu_simulator.ptx.ir import Instruction
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _DECLARATION = re.compile(
-    r"(?<![\w.>:])(?:(?:unsigned|signed|short|long|int|char|bool|auto|size_t|[a-z]\w*_t)\b[\s*&]*)+"
+    r"(?<![\w.>:])(?:(?:unsigned|signed|short|long|int|char|bool|auto|float|double|(?:u?int|float)[234]|size_t|[a-z]\w*_t)\b[\s*&]*)+"
     r"(?P<names>\w[^;{})]*(?:\([^;{}]*)?)[;)]"
 )
 
@@ -22,23 +22,28 @@ def message(resident: Any, site: int, register: int, lane: int) -> str:
     """The sentence. register: its number, and lane: that of the thread among the resident blocks, which uses it."""
     launch, program = resident.launch, resident.program
     origins = program.unwritten.origins[register]
-    first = next(item for item in program.sites if origins.intersection(_read(item)))
-    inline = sorted({name for name in (program.registers[n].name for n in origins) if not name.startswith("%")})
+    readers = [item for item in program.sites if -1 - item.site in origins or origins.intersection(_read(item))]
+    inline = sorted({name for name in (program.registers[n].name for n in origins if n >= 0) if name[0] != "%"})
+    names = _variables([program.sites[site], *readers], launch.files or {})
+    uses, may = f"{resident.describe(site)}: {resident.name_lane(lane)} uses", "it may hold anything"
     if inline:
         return (
-            f"{resident.describe(site)}: {resident.name_lane(lane)} uses a value of {_listed(inline)}, a register of "
-            f"the assembly at {_line(first)} that nothing has written: it may hold anything. Write it first."
+            f"{uses} a value of {_listed(inline)}, a register of the assembly at {_line(readers[0])} that nothing has "
+            f"written: {may}. Write it first."
         )
-    names = _variables(program.sites, launch.files or {}, site, origins)
+    if min(origins) < 0:
+        return (
+            f"{uses} a value of {_listed(names) or 'an array or a structure of its own'}, read at {_line(readers[0])} "
+            f"in local memory, where nothing has written: {may}. Set all of it before it is read."
+        )
     if names:
         return (
-            f"{resident.describe(site)}: {resident.name_lane(lane)} uses the value of {_listed(names)}, to which "
-            f"nothing has given one: it may hold anything. Set it where it is declared, as in {names[0]} = 0."
+            f"{uses} the value of {_listed(names)}, to which nothing has given one: {may}. Set it where it is "
+            f"declared, as in {names[0]} = 0."
         )
     return (
-        f"{resident.describe(site)}: {resident.name_lane(lane)} uses the value of a register that nothing has written "
-        f"({program.registers[min(origins)].name}, first read at {_line(first)}): it may hold anything. "
-        "Give every variable a value where it is declared."
+        f"{uses} the value of a register that nothing has written ({program.registers[min(origins)].name}, first read "
+        f"at {_line(readers[0])}): {may}. Give every variable a value where it is declared."
     )
 
 
@@ -68,11 +73,10 @@ def _read(item: Instruction) -> set[int]:
     return {*flow.sources, *flow.used}
 
 
-def _variables(sites: list[Instruction], files: Mapping[str, str], site: int, origins: set[int]) -> list[str]:
-    """Variables without an initialiser that are named where the value is used, or where its register is first read."""
-    readers = [item for item in sites if origins.intersection(_read(item))]
+def _variables(items: list[Instruction], files: Mapping[str, str]) -> list[str]:
+    """Variables without an initialiser that the line of one of these instructions names, the first that names any."""
     places = [
-        place for item in [sites[site], *readers] if item.location for place in reversed(item.location.frames)
+        place for item in items if item.location for place in reversed(item.location.frames)
     ]  # a call before what was inlined, which only has other names for the same variables
     return next((names for file, line in dict.fromkeys(places) if (names := _unset(files.get(file, ""), line))), [])
 

@@ -72,3 +72,52 @@ def test_memory_of_malloc(cuda, first, found):
     assert kinds(report) == found
     if found:
         assert "reads byte 0 of the memory of malloc, call 1, which nothing has written" in str(report.hazards[0])
+
+
+LOCAL = """struct Pair { int first, second; };
+__device__ __noinline__ int second_of(Pair p) { return p.second; }
+extern "C" __global__ void kernel(int* o, int n) {
+  int steps[8];
+  START
+  o[threadIdx.x] = steps[threadIdx.x % 8];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("start", "lane"),
+    [
+        ("for (int i = 0; i < n; i++) steps[i] = i;", 5),
+        ("for (int i = 0; i < 8; i++) steps[i] = i;", None),
+        ("steps[threadIdx.x % 8] = n;", None),
+        ("if (threadIdx.x % 8 != 3) steps[(threadIdx.x + n - 5) % 8] = n;", 3),
+        (
+            "for (int i = 1; i < n; i++) steps[i] = i; for (int i = n; i-- > 1; ) steps[i] = steps[i - 1]; steps[0] = 7;",
+            1,
+        ),
+        (
+            "int copy[8]; for (int i = 0; i < n; i++) copy[i] = i; for (int i = 0; i < 8; i++) steps[i] = copy[i];"
+            "if (threadIdx.x % 8 >= n) steps[threadIdx.x % 8] = 2;",
+            None,
+        ),
+    ],
+)
+def test_an_array_in_local_memory(cuda, start, lane):
+    report = cuda(LOCAL.replace("START", start), np.zeros(32, np.int32), 5, hazards=True)
+    assert kinds(report) == ["unwritten register"] * (lane is not None)
+    if lane is not None:
+        assert f"thread ({lane}, 0, 0) uses a value of steps, read at kernel.cu:" in str(report.hazards[0])
+        assert "in local memory, where nothing has written" in str(report.hazards[0])
+
+
+def test_a_part_of_a_structure_that_nobody_uses_may_be_unset(cuda):
+    source = """struct Many { float4 rows[6]; int used; };
+    __device__ __noinline__ float sum(Many m) { float s = 0; for (int i = 0; i < m.used; i++) s += m.rows[i].x; return s; }
+    extern "C" __global__ void kernel(float* o, int n) {
+      Many many;
+      many.used = n;
+      for (int i = 0; i < n; i++) many.rows[i].x = i;
+      o[threadIdx.x] = sum(many);
+    }"""
+    out = np.zeros(32, np.float32)
+    report = cuda(source, out, 4, hazards=True)
+    assert not report.hazards and (out == 6).all()
