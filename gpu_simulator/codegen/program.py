@@ -128,19 +128,23 @@ class Program:
         On a GPU registers initially hold anything. Here floats hold NaN, which reveals accumulators that were not set
         to 0, and the others hold a number that differs between launches, if the kernel can read it.
         """
-        first = {}
-        for register in self.registers:
-            key = register.type, holds_float(register)
-            if key not in first:
-                kind = NUMPY[register_code(register.type)].type
-                nan = np.nan if issubclass(kind, np.floating) else np.iinfo(kind).max if key[1] else 0
-                first[key] = kind(nan)
-        values = [first[register.type, holds_float(register)] for register in self.registers]
+        values = list(self._without_a_value)
+        if not self.unwritten.read_first:
+            return [*values, np.bool_(False), *self.unwritten.initial()]
         anything = np.random.default_rng(next(_LAUNCHES)).integers(2**64, size=len(self.registers), dtype=np.uint64)
         for number in self.unwritten.read_first:
             value, kind = anything[number], values[number].dtype
             values[number] = np.bool_(value & np.uint64(1)) if kind.kind == "b" else value.astype(kind)
         return [*values, np.bool_(False), *self.unwritten.initial()]
+
+    @cached_property
+    def _without_a_value(self) -> list:
+        """For each register NaN if it holds a float, else 0."""
+        first: dict = {}
+        for key in {(register.type, holds_float(register)) for register in self.registers}:
+            kind = NUMPY[register_code(key[0])].type
+            first[key] = kind(np.nan if issubclass(kind, np.floating) else np.iinfo(kind).max if key[1] else 0)
+        return [first[register.type, holds_float(register)] for register in self.registers]
 
     # ---- Memory layout ----
 

@@ -19,6 +19,8 @@ def unset_variables(launch: Any, given: Container[str]) -> list[Hazard]:
     program, found = launch.program, []
     names = {name for _, _, name in program.global_variables}
     unset = [v for name, v in program.module.variables.items() if v.initial is None and not v.external and v.size]
+    if not unset:
+        return []
     ran = {item.site for block, runs in zip(program.blocks, launch.runs, strict=True) if runs for item in block.code}
     for variable in unset:
         uses = program.variable_uses.get(variable.name) if variable.name in names else None
