@@ -241,6 +241,12 @@ class Emitter:
         with self.decoding():
             emitter(self, instruction)
 
+    def beside(self, emit, instruction: Instruction) -> None:
+        """Generate code beside that of an instruction. emit: called with this and the instruction."""
+        self.instruction = instruction
+        with self.decoding():
+            emit(self, instruction)
+
     @contextmanager
     def decoding(self):
         """Turn errors while code is generated into `UnsupportedInstruction`: the instruction's operands caused them."""
@@ -276,19 +282,19 @@ def block_source(
             emitter.line(f"resident.probe(lanes, {stop}, locals(), False)")
         for step in _steps(program, code, -1 if stops else live_out, observed):
             for item in instructions_of(step) if followed else ():
-                unwritten.emit(emitter, item)
+                emitter.beside(unwritten.emit, item)
             if isinstance(step, Instruction):
                 _tell_meetings(emitter, meetings.get(step.site, ()))
                 emitter.emit(step)
             else:
                 emit_step(emitter, step)
             for item in instructions_of(step) if followed else ():
-                unwritten.emit_after(emitter, item)
+                emitter.beside(unwritten.emit_after, item)
         if stop is not None:
             emitter.line(f"resident.probe(lanes, {stop}, locals(), True)")
     _tell_meetings(emitter, meetings.get(-1, ()))
     if followed and block.terminator is not None:
-        unwritten.emit(emitter, block.terminator)
+        emitter.beside(unwritten.emit, block.terminator)
     for register in (*bits(live_out), *changed):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
     with emitter.decoding():

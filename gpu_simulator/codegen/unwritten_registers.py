@@ -13,6 +13,7 @@ where the first product overwrites them.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def flow_of(item: Instruction) -> Flow:
 
 def holds_float(register: Register) -> bool:
     """Whether a register holds a float; the compiler also keeps floats in .b32 registers, which it calls %f1, %f2 …"""
-    return register.type.startswith(("f", "bf", "tf")) or register.name.startswith("%f")
+    return register.type.startswith(("f", "bf", "tf")) or re.fullmatch(r"%fd?\d+", register.name) is not None
 
 
 class UnwrittenRegisters:
