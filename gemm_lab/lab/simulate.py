@@ -213,6 +213,7 @@ def _card(
         ("wavefronts", f"{totals.wavefronts:,}, least {totals.ideal_wavefronts:,}"),
         ("sectors", f"{totals.sectors:,}, least {sum(line.least_sectors for line in lines):,}"),
     ]
+    facts += [("remark", said) for said in report.remarks]
     looked = "no race and no missing wait was found" if launching["hazards"] else "hazards were not looked for"
     count = f"{len(hazards)} hazard{'s' * (len(hazards) > 1)}"
     return SimulationCard(

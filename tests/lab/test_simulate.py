@@ -211,6 +211,7 @@ def test_a_variable_of_the_module_is_given_by_name_or_named_as_unset():
     assert made.arrays[0].tolist() == [3, 5] and not made.hazards
     (hazard,) = lab.simulate(source, block=2, args=[np.zeros(2, np.float32)]).hazards
     assert "reads weight, which is zeros here" in str(hazard)
+    assert "reads weight" in repr(lab.simulate(source, block=2, args=[np.zeros(2, np.float32)], hazards=False))
     assert "symbols is a dict" in str(lab.simulate(source, block=2, args=[weight], symbols=["weight"]).error)
 
 

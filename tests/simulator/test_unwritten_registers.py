@@ -153,3 +153,10 @@ def test_a_variable_that_the_compiler_leaves_out_is_named_by_its_warning(cuda):
         source.replace("o[place]", 'asm("" : "+r"(place)); o[place & 7]'), np.zeros(32, np.int32), block=1, hazards=True
     )
     assert kinds(once) == ["unwritten register"] and "uses the value of place" in str(once.hazards[0])
+
+
+def test_an_inspection_sees_what_the_launch_saw(cuda):
+    out = np.zeros(8, np.int32)
+    report = cuda(CARRIED % ("", "o[i] = last;"), out, 1, block=1)
+    stored = next(site for site in report.sites if site.opcode.startswith("st.global") and site.executions)
+    assert int(out.view(np.uint32)[0]) in [int(values[0]) for values in report.inspect(stored).registers.values()]

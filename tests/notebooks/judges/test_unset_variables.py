@@ -36,6 +36,12 @@ def test_an_answer_whose_variable_has_no_value(name, replaced, variable):
     assert f"uses the value of {variable}, to which" in found.message or f"a value of {variable}, a r" in found.message
 
 
+def test_a_variable_that_the_compiler_takes_for_what_it_likes():
+    text = solution("00_coalesce", ("  const int row", "  int nothing;\n  const int row"), ("col =", "col = nothing +"))
+    found = judged("00_coalesce", text, 3)
+    assert found.verdict == "FAIL" and "the compiler warns that nothing is used before it has a value" in found.message
+
+
 def test_a_variable_that_the_first_round_sets_and_the_second_reads_is_right():
     text = solution("10_consumer", ("before = 0;", "before;"))
     assert "k_tile > 0 &&" in text
