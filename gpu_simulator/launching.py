@@ -24,6 +24,7 @@ from gpu_simulator.machine.parameters import buffer_of, read_arguments, with_add
 from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
 from gpu_simulator.observers.hazards import Hazards, widest_first
+from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
 from gpu_simulator.observers.unset_variables import unset_variables
 from gpu_simulator.observers.unwritten_values import message, warned
@@ -423,7 +424,8 @@ class Launch:
         if where not in self.unwritten:
             self.unwritten[where] = said = message(resident, site, register, lane)
             if self.hazards is not None:
-                self.hazards.add("unwritten register", site, -1, lambda: said)
+                severity = ERROR if register in self.program.unwritten.direct else SUSPICIOUS
+                self.hazards.add("unwritten register", site, -1, lambda: said, severity=severity)
 
     def printed(self, text: str) -> None:
         self.account.take(len(text) + TEXT_OVERHEAD, "the text of printf")

@@ -12,7 +12,7 @@ import numpy as np
 
 import gpu_simulator.codegen.ops  # noqa: F401  registers the opcodes
 from gpu_simulator.codegen.emitter import base_namespace, compile_block
-from gpu_simulator.codegen.unwritten_registers import UnwrittenRegisters, holds_float, loads_local
+from gpu_simulator.codegen.unwritten_registers import UnwrittenRegisters, holds_float, memory_of
 from gpu_simulator.faults import LaunchError, MalformedPtx
 from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, OTHER_SHARED_WINDOW, SHARED_WINDOW, align_up
 from gpu_simulator.ptx.basic_blocks import blocks_of, twins_of
@@ -110,7 +110,7 @@ class Program:
     @cached_property
     def with_local_followed(self) -> Program:
         """The same program, whose code also follows values of unwritten local memory; see `unwritten`."""
-        if self.frames or not any(map(loads_local, self.sites)):
+        if self.frames or not any(item.family == "ld" and memory_of(item) == "local" for item in self.sites):
             return self
         other = copy(self)
         other.unwritten = UnwrittenRegisters(self.blocks, self.registers, self.carry + 1, False, local=True)

@@ -4,8 +4,11 @@ Liveness tells which registers a kernel may read before it writes them. In most 
 is followed. For each of the others, and each register to which its value can flow, the generated code keeps one more
 register, a predicate: whether the value comes from written registers alone. Copies and arithmetic hand it on, because a
 compiler may compute with such a value and then not use the result. It is reported where it has an effect: in an
-address, in what is stored to global or shared memory, in an mma, a barrier or a branch. A search for hazards follows
-values through local memory as well, which begins unwritten, too; the copy of a structure may hold such values.
+address, in what is stored to global memory, in a barrier or a branch.
+
+It is followed through shared memory if it is stored there, because threads beyond the edge of a tile may store what
+nobody uses, and in a search for hazards through local memory, which begins unwritten, too: the copy of a structure may
+hold such values. What comes from other lanes, or from an mma, whose unused rows may hold anything, counts as written.
 
 Floats are left out: an unwritten one holds NaN, which the result shows, and accumulators that nobody sets are right
 where the first product overwrites them.
@@ -14,6 +17,7 @@ where the first product overwrites them.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +29,12 @@ from gpu_simulator.ptx.ir import Instruction, Register, Vector
 from gpu_simulator.runtime import runtime
 
 # Where a value has an effect, and where the result comes from other lanes or from elsewhere, and counts as written.
-EFFECTS = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "mma", "wmma", "wgmma", "mbarrier", "bar",
-           "barrier", "bra", "brx", "tcgen05", "clusterlaunchcontrol"}  # fmt: skip
-ELSEWHERE = {"shfl", "vote", "match", "redux", "activemask", "elect", "call", "enter", "leave"}
+EFFECTS = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "wgmma", "mbarrier", "bar", "barrier", "bra", "brx",
+           "tcgen05", "clusterlaunchcontrol"}  # fmt: skip
+ELSEWHERE = {"shfl", "vote", "match", "redux", "activemask", "elect", "call", "enter", "leave", "mma", "movmatrix",
+             "wmma", "stmatrix"}  # fmt: skip
+# Instructions that may write shared memory other than by st; then values are not followed there.
+FILLS = {"cp", "stmatrix", "wmma", "mbarrier", "clusterlaunchcontrol", "tcgen05", "mapa"}
 
 
 class Flow(NamedTuple):
@@ -42,8 +49,8 @@ def flow_of(item: Instruction) -> Flow:
     """How values flow through an instruction."""
     results = tuple(reads_and_writes(item)[1])
     operands = item.operands[1:] if writes_first(item) else item.operands
-    if item.family in ("st", "ld") and ("local" in item.parts or "param" in item.parts):
-        operands = operands[:1]  # what is stored in local memory may not be used either
+    if item.family == "st" and memory_of(item) and "async" not in item.parts:
+        operands = operands[:1]  # what is stored in the memory of a block or a thread may not be used either
     data = tuple(number for operand in operands for number in registers_in(operand))
     guard = tuple(registers_in(item.guard)) if item.guard is not None else ()
     if item.family == "wgmma" and "mma_async" not in item.parts:
@@ -66,7 +73,8 @@ class UnwrittenRegisters:
     """The registers of a program that are followed.
 
     origins: by register, the unwritten ones whose values it may hold, and loads of local memory, as -1 - their site.
-    places: the number of its predicate.   local: whether local memory is followed.
+    places: the number of its predicate.   memories: those that are followed, "local" and "shared".
+    direct: the registers to which such a value can come otherwise than through shared memory.
     """
 
     def __init__(
@@ -74,15 +82,28 @@ class UnwrittenRegisters:
     ):
         start = () if recursive else bits(blocks[0].live_in)
         self.read_first = [number for number in start if not holds_float(registers[number])]
-        self.origins, self.local = {number: {number} for number in self.read_first}, local
+        self.origins = {number: {number} for number in self.read_first}
+        self.memories: set[str] = set()
         code = [item for block in blocks for item in _code(block)]
-        for item in code if local else ():
-            if loads_local(item):
-                for number in reads_and_writes(item)[1]:
-                    self.origins.setdefault(number, set()).add(-1 - item.site)
+        if local:
+            self._follow("local", code)
         if self.origins:
             self._spread([flow_of(item) for item in code])
+        self.direct = set(self.origins)
+        if self.origins:
+            stored = {number for item in code for number in stored_in(item, "shared")} & self.origins.keys()
+            if stored and not any(item.family in FILLS for item in code):
+                self._follow("shared", code, set().union(*(self.origins[number] for number in stored)))
+                self._spread([flow_of(item) for item in code])
         self.places = {number: first + place for place, number in enumerate(self.origins)}
+
+    def _follow(self, memory: str, code: list[Instruction], held: Collection[int] = ()) -> None:
+        """Follow what is loaded from a memory. held: the origins of what is stored there; of none, the load itself."""
+        self.memories.add(memory)
+        for item in code:
+            if item.family == "ld" and memory_of(item) == memory:
+                for number in reads_and_writes(item)[1]:
+                    self.origins.setdefault(number, set()).update(held or {-1 - item.site})
 
     def _spread(self, flows: list[Flow]) -> None:
         changed = True
@@ -100,12 +121,13 @@ class UnwrittenRegisters:
         """The initial value of each predicate."""
         return [np.bool_(number not in self.read_first) for number in self.places]
 
-    def in_block(self, block: Block) -> tuple[list[int], list[int]]:
+    def in_block(self, block: Block) -> list[list[int]]:
         """The predicates that the code of a block uses, and those that it changes."""
         flows = [flow_of(item) for item in _code(block)]
-        changed = {number for flow in flows for number in flow.results} & self.places.keys()
-        used = {number for flow in flows for numbers in flow for number in numbers} & self.places.keys()
-        return sorted(map(self.places.get, used)), sorted(map(self.places.get, changed))
+        stored = {number for item in block.code for memory in self.memories for number in stored_in(item, memory)}
+        changed = {number for flow in flows for number in flow.results}
+        used = {number for flow in flows for numbers in flow for number in numbers} | stored
+        return [[self.places[n] for n in sorted(numbers & self.places.keys())] for numbers in (used, changed)]
 
     def emit(self, emitter, item: Instruction) -> None:
         """Generate the code that belongs before an instruction."""
@@ -123,7 +145,7 @@ class UnwrittenRegisters:
             by = number in registers_in(item.guard) if item.guard is not None else False
             where = "m" if by else mask
             emitter.line(f"use_of_unwritten(resident, lanes, {item.site}, {where}, {number}, r{self.places[number]})")
-        if self.local and loads_local(item):
+        if item.family == "ld" and memory_of(item) in self.memories:
             self._load(emitter, item, mask, guard)
             return
         written = self._written(emitter, item, flow)
@@ -135,15 +157,18 @@ class UnwrittenRegisters:
         width, items = BYTES[item.parts[-1]], _items(item.operands[0])
         found = emitter.temporary()
         address = emitter.address(item.operands[1])
-        emitter.line(f"{found} = local_written(resident, lanes, {address}, {width}, {len(items)})")
+        emitter.line(
+            f"{found} = memory_written(resident, lanes, '{memory_of(item)}', {address}, {width}, {len(items)})"
+        )
         for part, register in enumerate(items):
             if type(register) is Register:
                 place, value = f"r{self.places[register.index]}", f"{found}[{part}]"
                 emitter.line(f"{place} = sel({guard}, {value}, {place})" if guard else f"{place} = {value}")
 
     def emit_after(self, emitter, item: Instruction) -> None:
-        """Generate the code that belongs behind an instruction: local memory holds a value that nothing has written."""
-        if not self.local or item.family != "st" or "local" not in item.parts:
+        """Generate the code that belongs behind an instruction: memory may hold a value that nothing has written."""
+        memory = memory_of(item)
+        if item.family != "st" or memory not in self.memories:
             return
         width, items = BYTES[item.parts[-1]], _items(item.operands[1])
         held = {
@@ -156,7 +181,8 @@ class UnwrittenRegisters:
             mask = "m" if item.guard is None else f"both(m, {emitter.read(item.guard, 'pred')}, lanes)"
             address = emitter.address(item.operands[0])
             for part, written in held.items():
-                emitter.line(f"local_unwritten(resident, lanes, {address}, {mask}, {width}, {part}, {written})")
+                where = f"'{memory}', {address}, {mask}, {width}, {part}"
+                emitter.line(f"memory_unwritten(resident, lanes, {where}, {written})")
 
     def _written(self, emitter, item: Instruction, flow: Flow) -> str:
         """The expression of whether the results come from written registers alone."""
@@ -176,8 +202,15 @@ def _code(block: Block) -> list[Instruction]:
     return block.code if block.terminator is None else [*block.code, block.terminator]
 
 
-def loads_local(item: Instruction) -> bool:
-    return item.family == "ld" and "local" in item.parts
+def memory_of(item: Instruction) -> str:
+    """The memory of a block or a thread that a load or store names: "shared", "local" or "param"; else ""."""
+    found = {part.partition("__")[0] for part in item.parts[1:]} & {"shared", "local", "param"}
+    return min(found, default="")
+
+
+def stored_in(item: Instruction, memory: str) -> set[int]:
+    """The registers that a store puts into this memory."""
+    return set(registers_in(item.operands[1])) if item.family == "st" and memory_of(item) == memory else set()
 
 
 def _items(operand) -> tuple:
@@ -203,18 +236,22 @@ def use_of_unwritten(resident, lanes, site: int, mask, register: int, written) -
 
 
 @runtime
-def local_written(resident, lanes, address, width: int, count: int):
-    """(count, lanes.n) Boolean: whether all bytes of an item in local memory hold values that have been written."""
-    memory = resident.local
+def memory_written(resident, lanes, space: str, address, width: int, count: int):
+    """(count, lanes.n) Boolean: whether all bytes of an item in memory hold values that have been written."""
+    memory = resident.shared if space == "shared" else resident.local
+    if memory.written is None:
+        return np.ones((count, lanes.n), bool)
     at = memory.bytes_of(lanes, address, width * count)
     return (memory.written[at] | (at < 0)).reshape(lanes.n, count, width).all(2).T
 
 
 @runtime
-def local_unwritten(resident, lanes, address, mask, width: int, part: int, written) -> None:
+def memory_unwritten(resident, lanes, space: str, address, mask, width: int, part: int, written) -> None:
     """Note the lanes that have stored a value that nothing has written, as item `part` of a vector."""
+    memory = resident.shared if space == "shared" else resident.local
+    if written.all() or memory.written is None:
+        return
     bad = np.broadcast_to(~written, lanes.n)
     bad = np.flatnonzero(bad if mask is None else bad & mask)
-    if len(bad):
-        at = resident.local.bytes_of(lanes, address, width * (part + 1))[bad, -width:]
-        resident.local.written[at[at >= 0]] = False
+    at = memory.bytes_of(lanes, address, width * (part + 1))[bad, -width:]
+    memory.written[at[at >= 0]] = False

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gpu_simulator.codegen.unwritten_registers import flow_of
+from gpu_simulator.codegen.unwritten_registers import flow_of, stored_in
 from gpu_simulator.observers.hazards import Hazard
 from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.ptx.ir import Instruction
@@ -36,6 +36,8 @@ def message(resident: Any, site: int, register: int, lane: int) -> str:
             f"{uses} a value of {_listed(names) or 'an array or a structure of its own'}, read at {_line(readers[0])} "
             f"in local memory, where nothing has written: {may}. Set all of it before it is read."
         )
+    if names and register not in program.unwritten.direct:
+        return f"{uses} a value from shared memory that depends on {_listed(names)}, to which nothing has given one: {may}."
     if names:
         return (
             f"{uses} the value of {_listed(names)}, to which nothing has given one: {may}. Set it where it is "
@@ -70,7 +72,7 @@ def _listed(names: list[str]) -> str:
 
 def _read(item: Instruction) -> set[int]:
     flow = flow_of(item)
-    return {*flow.sources, *flow.used}
+    return {*flow.sources, *flow.used, *stored_in(item, "shared"), *stored_in(item, "local")}
 
 
 def _variables(items: list[Instruction], files: Mapping[str, str]) -> list[str]:
@@ -100,7 +102,8 @@ def _unset(text: str, line: int) -> list[str]:
 def _declarations(text: str) -> Iterator[tuple[str, bool]]:
     """(name, whether it gets no value) of each variable and parameter of a whole number that the text declares."""
     for declaration in _DECLARATION.finditer(text):
-        whole = declaration[0].endswith(";")
+        before = re.split("[;{}]", text[: declaration.start()])[-1]
+        whole = declaration[0].endswith(";") and not re.search("__(shared|constant|device)__|extern|static", before)
         for part in _parts(declaration["names"]):
             name = re.match(r"(?:const\s+|[\w:]+[\s*&]+)*[\s*&]*([A-Za-z_]\w*)", part.partition("=")[0].strip())
             if name:

@@ -160,3 +160,22 @@ def test_an_inspection_sees_what_the_launch_saw(cuda):
     report = cuda(CARRIED % ("", "o[i] = last;"), out, 1, block=1)
     stored = next(site for site in report.sites if site.opcode.startswith("st.global") and site.executions)
     assert int(out.view(np.uint32)[0]) in [int(values[0]) for values in report.inspect(stored).registers.values()]
+
+
+TILE = """extern "C" __global__ void kernel(const short* a, int* o, int m) {
+  __shared__ short tile[64];
+  short mine;
+  if (threadIdx.x < m) mine = a[threadIdx.x];
+  tile[threadIdx.x] = mine;
+  __syncthreads();
+  if (threadIdx.x < END) o[threadIdx.x] = tile[threadIdx.x ^ 1];
+}"""
+
+
+@pytest.mark.parametrize(("end", "who"), [("m", ""), ("m + 2", "thread (38, 0, 0)")])
+def test_threads_beyond_an_edge_may_store_to_shared_memory_what_nobody_uses(cuda, end, who):
+    report = cuda(TILE.replace("END", end), np.ones(64, np.int16), np.zeros(64, np.int32), 38, block=64, hazards=True)
+    assert kinds(report) == ["unwritten register"] * bool(who)
+    if who:
+        assert f"{who} uses a value from shared memory that depends on mine, to which" in str(report.hazards[0])
+        assert report.hazards[0].severity == "suspicious", "a sum with it, less itself, would be right"
