@@ -18,12 +18,16 @@ from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
 from gpu_simulator.machine.heap import HEAP_BYTES
 from gpu_simulator.machine.memory import GlobalMemory
+from gpu_simulator.machine.module_variables import given_variables
 from gpu_simulator.machine.observer import Observer
-from gpu_simulator.machine.parameters import read_arguments, with_addresses
+from gpu_simulator.machine.parameters import buffer_of_argument, read_arguments, with_addresses
 from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
 from gpu_simulator.observers.hazards import Hazards, widest_first
+from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
+from gpu_simulator.observers.unset_variables import unset_variables
+from gpu_simulator.observers.unwritten_values import message, warned
 from gpu_simulator.ptx.ir import Instruction
 from gpu_simulator.report import Report
 
@@ -65,6 +69,8 @@ def launch(
     reversed_arrays: bool = False,
     heap_bytes: int = HEAP_BYTES,
     on_start: Callable[[Launch], None] | None = None,
+    symbols: Mapping[str, Any] | None = None,
+    uninit: Iterable[int] = (),
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -75,8 +81,8 @@ def launch(
     is a buffer like any other. A struct is given as `bytes`, or as a tuple of its members, in which an array stands for
     a pointer; an array of pointers is a list of arrays.
     dynamic_smem_bytes: size of the `extern __shared__` arrays; by default that of the compiled object.
-    hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
-    reads, and for missing waits and fences (`Report.hazards`).
+    hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised reads,
+    and for missing waits and fences (`Report.hazards`).
     timing: "early" completes asynchronous copies at once, "late" at the last moment that is legal. "staggered" is for
     clusters: loads that are issued by blocks of odd rank are late, and everything else is early. In late timing,
     elect.sync also elects the highest lane instead of the lowest, because PTX does not say which one it elects; and in
@@ -96,6 +102,10 @@ def launch(
     nobody promises either.
     reversed_arrays: place the arrays of `args` in memory from the last one to the first, at odd multiples of 16 bytes.
     heap_bytes: size of the heap of malloc in device code; by default 8 MiB, as CUDA has it.
+    symbols: contents of `__constant__` and `__device__` variables by name, which a host program would copy there: an
+    array of the variable's size, which is updated in place, so that the next launch can be given it; a number; `bytes`.
+    uninit: numbers of arguments whose arrays begin uninitialised, as memory of cudaMalloc does: with NaN in every
+    format. A search for hazards reports what is read there before it is written.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
     on_start: called with the `Launch` before it runs, whose `progress` says what it is doing.
 
@@ -112,7 +122,7 @@ def launch(
     program = program_of(ptx, entry, shared_memory_base)
     try:
         run = Launch(
-            program,
+            program.with_local_followed if hazards else program,
             _extent(grid, "grid"),
             _extent(block, "block"),
             args,
@@ -128,7 +138,10 @@ def launch(
             tensor_memory_base=tensor_memory_base,
             reversed_arrays=bool(reversed_arrays),
             heap_bytes=int(heap_bytes),
+            symbols=symbols,
+            uninit=uninit,
         )
+        run.warnings = getattr(compiled_or_ptx, "warnings", ())
         if on_start is not None:
             on_start(run)
         return run.execute()
@@ -216,6 +229,8 @@ class Launch:
         tensor_memory_base: int = 0,
         reversed_arrays: bool = False,
         heap_bytes: int = HEAP_BYTES,
+        symbols: Mapping[str, Any] | None = None,
+        uninit: Iterable[int] = (),
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem, self.tensor_memory_base = timing, dynamic, tensor_memory_base
@@ -225,6 +240,7 @@ class Launch:
         self.clusters = clusters_of(program.module, program.entry, grid, cluster)
         check(self)
         pieces, self.buffers = read_arguments(program, self.args)
+        self.given = given_variables(program, symbols)
         self.crossing, self.reversed_arrays = crossing, reversed_arrays
         self.heap_bytes = heap_bytes if program.allocates else 0
         self._reserve(max_bytes, hazards)
@@ -234,6 +250,10 @@ class Launch:
         self.heap = self.memory.heap
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
+        for number in uninit:
+            self.memory.leave_unset(places[buffer_of_argument(pieces, number)])
+        for given in self.given:
+            self.memory.data[given.offset : given.offset + len(given.data)] = np.frombuffer(given.data, np.uint8)
         self.sites = [SiteCounts() for _ in program.sites]
         self.runs = [0] * len(program.blocks)
         self.patterns, self.clock_start = Patterns(), 1000
@@ -241,6 +261,8 @@ class Launch:
         self.initial_registers = program.initial_registers()
         self.hazards = Hazards(self) if hazards else None
         self.observers = observers if self.hazards is None else (self.hazards.observe, *observers)
+        self.warnings: Iterable[Any] = ()  # of the compiler
+        self.unwritten: dict[Any, str] = {}  # by source line, what is to be said of a register that nothing has written
         self.output: list[str] = []
         self.output_room, self.unprinted = OUTPUT_LIMIT, 0
         self.initial = self.memory.data.copy()
@@ -306,15 +328,26 @@ class Launch:
             except EmulatorError as error:
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
                     cause = str(widest_first(self.hazards.found)[0])
-                    if isinstance(error, MbarrierFault):
+                elif self.unwritten:
+                    cause = next(iter(self.unwritten.values()))
+                else:
+                    cause = ""
+                if cause:
+                    if isinstance(error, MbarrierFault) or self.unwritten:
                         error.message = f"{cause} After that: {error.message}"
                     else:
                         error.message += f" Found before that: {cause}"
                 raise
             finally:
                 self._copy_back()
+        further = [
+            *warned(self.warnings, self.unwritten.values()),
+            *unset_variables(self, {given.variable.name for given in self.given}),
+        ]
         if self.hazards is not None:
+            self.hazards.found += further
             self.hazards.close()
+        self.remarks = [*self.unwritten.values(), *map(str, further)]
         return Report(self)
 
     def _finished(self, resident: ResidentBlocks) -> bool:
@@ -375,6 +408,9 @@ class Launch:
                     buffer.reshape(-1).view(np.uint8)[:] = result
             elif not np.array_equal(result, np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)):
                 raise LaunchError("The kernel wrote to an array that is read-only; pass a copy of it.")
+        for variable, offset, _, array in self.given:
+            if array is not None and array.flags.writeable:
+                array.reshape(-1).view(np.uint8)[:] = self.memory.data[offset : offset + variable.size]
 
     def describe(self, item: Instruction | None) -> str:
         """The source line, opcode and PTX line of an instruction, in words."""
@@ -410,7 +446,18 @@ class Launch:
         )
         other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory
         other.memory.data[:] = self.initial
+        other.initial_registers = self.initial_registers
         return other
+
+    def use_of_unwritten(self, resident: ResidentBlocks, site: int, register: int, lane: int) -> None:
+        """Note that a lane uses a value of a register that nothing has written."""
+        item = self.program.sites[site]
+        where = item.location or item.line
+        if where not in self.unwritten:
+            self.unwritten[where] = said = message(resident, site, register, lane)
+            if self.hazards is not None:
+                severity = ERROR if register in self.program.unwritten.direct else SUSPICIOUS
+                self.hazards.add("unwritten register", site, -1, lambda: said, severity=severity)
 
     def printed(self, text: str) -> None:
         self.account.take(len(text) + TEXT_OVERHEAD, "the text of printf")

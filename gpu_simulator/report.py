@@ -72,6 +72,8 @@ class Report:
     instructions: warp instructions executed.   steps: of the emulator, as `effort` counts them.
     sites: one `Site` for each PTX instruction.   totals: their sums.
     hazards: the findings; empty without `hazards=True`.   output: the text of printf.
+    remarks: without `hazards=True`, what is found all the same: sentences about uses of registers that nothing has
+    written, and about variables of the module that nothing fills.
     most_on_the_way: with timing "late", the most bytes that were in flight at once in copies that report to mbarriers,
     over the blocks that ran together; each copy takes as long as it legally can.
     asked_by_rank: rank of a block in its cluster -> bytes that its bulk copies requested; a multicast counts once.
@@ -94,6 +96,7 @@ class Report:
             _site(item, runs, counts) for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)
         ]
         self.hazards: list[Hazard] = launch.hazards.found if launch.hazards else []
+        self.remarks = [] if launch.hazards else launch.remarks
         self.output = "".join(launch.output)
         if launch.unprinted:
             self.output += f"\n… {launch.unprinted:,} more calls of printf are not shown"

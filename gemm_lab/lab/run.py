@@ -95,7 +95,7 @@ class Run:
         return cost(self.report.sites).sectors_per_request if self.report else None
 
     def hazards(self) -> list:
-        """Races, uninitialised shared reads and missing waits, which the emulator finds at a small size.
+        """Races, uses of what nobody wrote and missing waits, which the emulator finds at a small size.
 
         The search is done at the first call.
         """

@@ -17,7 +17,7 @@ from gemm_lab.lab.emulating import still_at_work
 from gemm_lab.lab.ptx_report import PtxReport
 from gemm_lab.lab.simulated_reasons import reasons
 from gpu_simulator import widest_first
-from gpu_simulator.argument_checks import checked, shown
+from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.kernel_file import KernelFile
 from gpu_simulator.launching import Extent
@@ -111,6 +111,8 @@ def simulate(
     include: Sequence[str | Path] = (),
     defines: Mapping[str, Any] | None = None,
     std: str | None = None,
+    symbols: Mapping[str, Any] | None = None,
+    uninit: Sequence[int] = (),
     max_seconds: float | None = SECONDS,
 ) -> Simulation:
     """Run any CUDA kernel of yours without a GPU, and show what each line costs and which layouts would cost less.
@@ -122,6 +124,8 @@ def simulate(
     "late" for asynchronous copies that land as late as they may.   rows: shared array -> elements of its row, for
     arrays that are not declared with two extents.   include: folders with headers.   defines: macros.
     std: the C++ standard, such as "c++20"; by default C++17, or C++20 for a source that needs it.
+    symbols: contents of `__constant__` and `__device__` variables by name; arrays are updated in place.
+    uninit: numbers of arguments whose arrays begin uninitialised, with NaN in every format.
     max_seconds: of processor time; None for no limit.
 
     What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
@@ -129,7 +133,11 @@ def simulate(
     try:
         compiling = _compiling(arch, include, defines, std)
         launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
-        launching |= {"grid": grid, "block": block, "cluster": cluster}
+        if not isinstance(symbols, (Mapping, type(None))):
+            raise ConfigError(f"symbols is a dict from names of variables to their contents, not {shown(symbols)}.")
+        if not isinstance(uninit, (list, tuple)) or None in map(as_whole, uninit):
+            raise ConfigError(f"uninit is a list of numbers of arguments, from 0, not {shown(uninit)}.")
+        launching |= {"symbols": symbols, "uninit": uninit, "grid": grid, "block": block, "cluster": cluster}
         return _simulated(source, kernel, args, compiling, launching, rows)
     except LabError as error:
         return Simulation(error)
@@ -173,6 +181,9 @@ def _simulated(
         source = Path(source.strip())
     found = compiled_kernel(source, kernel, **compiling)
     given = [*arrays_in(args).values()]
+    for name, array in arrays_in(args).items():
+        if name.isdecimal() and int(name) in launching["uninit"] and array.flags.writeable and array.flags.c_contiguous:
+            array.reshape(-1).view(np.uint8)[:] = 0xFF  # as the launch does, so that what it writes counts as changed
     before = [array.copy() for array in given]
     with still_at_work(source_name(found.entry)):
         made = studied_launch(found, args=args, defines=compiling["defines"], rows=rows, **launching)
@@ -206,6 +217,7 @@ def _card(
         ("wavefronts", f"{totals.wavefronts:,}, least {totals.ideal_wavefronts:,}"),
         ("sectors", f"{totals.sectors:,}, least {sum(line.least_sectors for line in lines):,}"),
     ]
+    facts += [("remark", said) for said in report.remarks]
     looked = "no race and no missing wait was found" if launching["hazards"] else "hazards were not looked for"
     count = f"{len(hazards)} hazard{'s' * (len(hazards) > 1)}"
     return SimulationCard(

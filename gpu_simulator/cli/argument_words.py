@@ -26,7 +26,7 @@ DTYPES = {
     "u64": "uint64",
     "bf16": "uint16",  # the bits of the numbers
 }
-FILLS = ("zeros", "ones", "arange", "random")
+FILLS = ("zeros", "ones", "arange", "random", "uninit")
 FORMS = (
     "5, 1.5, i32=5, f32:1024, f32:1024:random, f32:64x64:arange, data.npy, null, bytes=00ff, for a struct "
     "'{f32:64, 5}', for an array of pointers '[f32:64, f32:64]', or for a tensor map "
@@ -42,7 +42,8 @@ def argument(text: str, seed: int = 0) -> Any:
     """One kernel argument.
 
     A number: `5`, `0x1f`, `1.5`, `i32=5`.   An array: a .npy file, or its type, its shape and its contents (zeros,
-    ones, arange, random or a number; by default zeros), such as `f32:1024`, `f32:64x64:random` or `f32[1024]=random`.
+    ones, arange, random, uninit or a number; by default zeros), such as `f32:1024`, `f32:64x64:random` or
+    `f32[1024]=random`.
     A tensor map: an array, and the box that a copy moves, its innermost extent first, such as
     `f16:64x128:random,box=64x8` or `data.npy,box=64x8,swizzle=128`. `null` is a null pointer, `bytes=00ff` is a struct.
     Between braces: the members of a struct, `{f32:64:random, f32:64, i64=5}`. In brackets: an array of pointers.
@@ -148,6 +149,8 @@ def _array(text: str, kind: str, shape: Sequence[int], fill: str | None, seed: i
         values = np.full(count, value)
     else:
         values = np.full(count, int(fill == "ones"))
+    if fill == "uninit":
+        return np.full(count * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(tuple(shape))
     made = to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(dtype)
     return made.reshape(tuple(shape))
 
@@ -162,6 +165,11 @@ def _tensor_map(text: str, found: re.Match, seed: int) -> TensorMap:
         return TensorMap.of(array, box, int(found["swizzle"] or 0), element)
     except TensorMapError as error:
         raise ConfigError(f"“{text}”: {error}") from None
+
+
+def begins_uninitialised(text: str) -> bool:
+    """Whether a word gives an array with `uninit` contents: NaN in every format, to be written before they are read."""
+    return re.search(r"[:=]uninit(?:,|$)", text) is not None
 
 
 def to_bf16(values: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.cli.argument_words import FORMS, argument
+from gpu_simulator.cli.argument_words import FORMS, argument, begins_uninitialised
 from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
 from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, short_margin
@@ -73,6 +73,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--block", type=_extent, default=[32], metavar="X[,Y[,Z]]", help="threads of a block; default: 32")
     add("--cluster", type=_extent, default=[1], metavar="X[,Y[,Z]]", help="blocks of a cluster; default: 1")
     add("--arg", dest="arguments", action="append", default=[], metavar="VALUE", help=f"repeat in order: {FORMS}")
+    add(
+        "--set",
+        dest="symbols",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="contents of a __constant__ or __device__ variable, written as for --arg: filter=f32:9:random",
+    )
     add("--smem", type=int, default=0, metavar="BYTES", help="dynamic shared memory")
     add("--arch", default="sm_80", help="what a .cu file is compiled for; default: sm_80")
     add("-I", "--include", type=Path, action="append", default=[], metavar="FOLDER", help="with headers of a .cu file")
@@ -115,7 +123,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PLACE",
-        help="out.npy for the array that changed, 2=out.npy for argument 2 (the first is 0), or a folder for all",
+        help="out.npy for the array that changed, 2=out.npy for argument 2 (the first is 0), "
+        "NAME=out.npy for a variable of --set, or a folder for all",
     )
 
 
@@ -133,23 +142,27 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     folders = [*options.include, *include]
     kernel = kernel_file(options.file, options.entry, options.arch, folders, defines, cache, std=options.std)
     _check_count(kernel, values)
+    symbols = _symbols(options)
     arrays = arrays_in(values)
-    before = {number: array.copy() for number, array in arrays.items()}
-    report = _launch(options, kernel, values, options.timing or "early")
+    variables = {name: array for name, array in symbols.items() if isinstance(array, np.ndarray)}
+    before, filled = ({key: array.copy() for key, array in found.items()} for found in (arrays, variables))
+    report = _launch(options, kernel, values, symbols, options.timing or "early")
     hazards = [(hazard, "") for hazard in report.hazards]
     if options.hazards and not _counted(hazards) and not options.timing:
         known = {(hazard.kind, hazard.line) for hazard, _ in hazards}
-        late = _launch(options, kernel, _arguments(options), "late")
+        late = _launch(options, kernel, _arguments(options), _symbols(options), "late")
         hazards += [(hazard, " in late timing") for hazard in late.hazards if (hazard.kind, hazard.line) not in known]
     if options.counts:
         print(short_margin(report, kernel.file, kernel.text))
     print(report)
-    for line in changes(before, arrays):
+    for line in [*changes(before, arrays), *changes(filled, variables)]:
         print(line)
     if report.output:
         print(f"printed by the kernel:\n{report.output}")
     for hazard, when in hazards:
         print(f"hazard ({hazard.severity}{when}): {hazard}")
+    for said in report.remarks:
+        print(f"remark: {said}")
     if options.hazards and not hazards:
         print("no hazards found in this launch")
     for word in options.printed:
@@ -160,7 +173,7 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     if options.compare and not differ:
         print("equal to the reference")
     for place in options.save:
-        _save(place, before, arrays)
+        _save(place, before, arrays, variables)
     return 1 if _counted(hazards) or differ else 0
 
 
@@ -174,7 +187,20 @@ def _arguments(options) -> list:
     return [argument(word, seed) for seed, word in enumerate(options.arguments)]
 
 
-def _launch(options, kernel, values: list, timing: str):
+def _symbols(options) -> dict[str, Any]:
+    """The contents of variables by name; the same values each time."""
+    found = {}
+    for seed, word in enumerate(options.symbols, len(options.arguments)):
+        name, _, value = word.partition("=")
+        if not value:
+            raise ConfigError(
+                f"--set {word} gives no value; write --set NAME=VALUE, with a value as for --arg: {FORMS}."
+            )
+        found[name] = argument(value, seed)
+    return found
+
+
+def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str):
     with Progress() as progress:
         return launch(
             kernel.program,
@@ -188,6 +214,8 @@ def _launch(options, kernel, values: list, timing: str):
             timing=timing,
             max_instructions=options.max_instructions,
             max_seconds=options.max_seconds,
+            symbols=symbols,
+            uninit=[number for number, word in enumerate(options.arguments) if begins_uninitialised(word)],
             on_start=progress.begin,
         )
 
@@ -221,11 +249,18 @@ def _parameter(declared: str, parameter) -> str:
     return "u64 or a pointer" if parameter.type in ("u64", "b64") else parameter.type
 
 
-def _save(place: str, before: Mapping[str, np.ndarray], arrays: Mapping[str, np.ndarray]) -> None:
+def _save(
+    place: str,
+    before: Mapping[str, np.ndarray],
+    arrays: Mapping[str, np.ndarray],
+    variables: Mapping[str, np.ndarray],
+) -> None:
     """Write arrays to .npy files. place: the value of --save."""
     number, given, path = place.partition("=")
     if given and re.fullmatch(NUMBER, number):
         files = {Path(path): array_named(place, "--save", number, arrays)}
+    elif given and number in variables:
+        files = {Path(path): variables[number]}
     elif place.endswith(".npy"):
         new = [number for number in arrays if changed(before[number], arrays[number])]
         if len(new) != 1:

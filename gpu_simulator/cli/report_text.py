@@ -46,10 +46,11 @@ def _rows(costs: dict[int, Totals], text: str) -> list[str]:
 
 
 def changes(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> list[str]:
-    """A line for each array, by the number of its argument: its first values if the kernel changed it."""
+    """A line for each array, by the number of its argument or its name: its first values if the kernel changed it."""
     lines = []
     for number, new in after.items():
-        what = f"argument {number}, {new.dtype}:{'x'.join(map(str, new.shape))}"
+        name = f"argument {number}" if number[0].isdecimal() else number
+        what = f"{name}, {new.dtype}:{'x'.join(map(str, new.shape))}"
         lines.append(f"{what}: {_values(new)}" if changed(before[number], new) else f"{what}: unchanged")
     return lines
 

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_simulator.codegen import allow_list as generated
 from gpu_simulator.codegen.fusion import fused_code
 from gpu_simulator.codegen.registry import EMITTERS
+from gpu_simulator.codegen.unwritten_registers import instructions_of
 from gpu_simulator.codegen.warpgroup_code import warpgroup_code
 from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
@@ -243,6 +244,12 @@ class Emitter:
                 members = self.read(instruction.operands[-1], "b32")
                 self.line(f"tell_warps_exchanged(resident, lanes, {instruction.site}, {members})")
 
+    def beside(self, emit, instruction: Instruction) -> None:
+        """Generate code beside that of an instruction. emit: called with this and the instruction."""
+        self.instruction = instruction
+        with self.decoding():
+            emit(self, instruction)
+
     @contextmanager
     def decoding(self):
         """Turn errors while code is generated into `UnsupportedInstruction`: the instruction's operands caused them."""
@@ -262,7 +269,9 @@ def block_source(
     continue at different ones. full, observed, clustered: as for `Emitter`.   probes: sites with a probe.
     """
     emitter = Emitter(program, program.registers, full, observed, clustered)
-    for register in bits(block.uses):
+    unwritten = program.unwritten
+    followed, changed = unwritten.in_block(block) if unwritten.places else ([], [])
+    for register in (*bits(block.uses), *followed):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
     live_out = block.code_defines & block.live_out
     meetings = warp_meetings(block) if observed else {}
@@ -275,15 +284,21 @@ def block_source(
         if stop is not None:
             emitter.line(f"resident.probe(lanes, {stop}, locals(), False)")
         for step in _steps(program, code, -1 if stops else live_out, observed):
+            for item in instructions_of(step) if followed else ():
+                emitter.beside(unwritten.emit, item)
             if isinstance(step, Instruction):
                 _tell_meetings(emitter, meetings.get(step.site, ()))
                 emitter.emit(step)
             else:
                 emit_step(emitter, step)
+            for item in instructions_of(step) if followed else ():
+                emitter.beside(unwritten.emit_after, item)
         if stop is not None:
             emitter.line(f"resident.probe(lanes, {stop}, locals(), True)")
     _tell_meetings(emitter, meetings.get(-1, ()))
-    for register in bits(live_out):
+    if followed and block.terminator is not None:
+        emitter.beside(unwritten.emit, block.terminator)
+    for register in (*bits(live_out), *changed):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
     with emitter.decoding():
         emitter.line(_ending(emitter, block))

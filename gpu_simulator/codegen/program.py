@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import struct
+from copy import copy
+from functools import cached_property
 
 import numpy as np
 
 import gpu_simulator.codegen.ops  # noqa: F401  registers the opcodes
 from gpu_simulator.codegen.emitter import base_namespace, compile_block
 from gpu_simulator.codegen.spinning_waits import spinning_waits
+from gpu_simulator.codegen.unwritten_registers import UnwrittenRegisters, holds_float, memory_of
 from gpu_simulator.faults import LaunchError, MalformedPtx
 from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, OTHER_SHARED_WINDOW, SHARED_WINDOW, align_up
 from gpu_simulator.ptx.basic_blocks import blocks_of, twins_of
@@ -18,6 +22,7 @@ from gpu_simulator.ptx.inlining import flatten
 from gpu_simulator.ptx.ir import Instruction, Module, Special, Variable
 from gpu_simulator.ptx.parser import parse
 from gpu_simulator.ptx.types import NUMPY, register_code
+from gpu_simulator.ptx.variable_uses import Uses, variable_uses
 from gpu_simulator.ptx.wgmma_forms import registers_of
 
 # Bytes below a block's own shared memory that the system keeps, from sm_80 on; cooperative groups use some of them.
@@ -26,6 +31,7 @@ RESERVED = 1024
 # Bytes of the workspace of a cooperative launch, to which %envreg1 (upper half) and %envreg2 point: its size, and the
 # counter of grid_group::sync. Both are zeros here; cooperative_groups/details/driver_abi.h, struct grid_workspace.
 WORKSPACE = 8
+_LAUNCHES = itertools.count()  # the same numbers in every process, so that a verdict can be repeated
 _PROGRAMS: dict = {}
 _KEEP = 32
 
@@ -102,19 +108,46 @@ class Program:
         self.warpgroup_kinds: dict = {}  # site -> form of a wgmma whose code has been generated
         self.register_bytes = sum(NUMPY[register_code(register.type)].itemsize for register in self.registers)
         self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
+        self.unwritten = UnwrittenRegisters(self.blocks, self.registers, self.carry + 1, bool(self.frames))
+
+    @cached_property
+    def with_local_followed(self) -> Program:
+        """The same program, whose code also follows values of unwritten local memory; see `unwritten`."""
+        if self.frames or not any(item.family == "ld" and memory_of(item) == "local" for item in self.sites):
+            return self
+        other = copy(self)
+        other.unwritten = UnwrittenRegisters(self.blocks, self.registers, self.carry + 1, False, local=True)
+        other._functions = {}
+        return other
+
+    @cached_property
+    def variable_uses(self) -> dict[str, Uses]:
+        """How the kernel uses each variable of the module; see `ptx.variable_uses`."""
+        return variable_uses(self.sites)
 
     def initial_registers(self) -> list:
-        """The initial value of each register and of the carry flag: NaN for floats, 0 for others.
+        """The initial value of each register, of the carry flag and of what `unwritten` needs.
 
-        On a GPU registers initially hold anything. NaN reveals accumulators that were not set to 0; zeros would hide
-        that mistake.
+        On a GPU registers initially hold anything. Here floats hold NaN, which reveals accumulators that were not set
+        to 0, and the others hold a number that differs between launches, if the kernel can read it.
         """
-        first = {}
-        for register in self.registers:
-            if register.type not in first:
-                kind = NUMPY[register_code(register.type)].type
-                first[register.type] = kind(np.nan if issubclass(kind, np.floating) else 0)
-        return [*(first[register.type] for register in self.registers), np.bool_(False)]
+        values = list(self._without_a_value)
+        if not self.unwritten.read_first:
+            return [*values, np.bool_(False), *self.unwritten.initial()]
+        anything = np.random.default_rng(next(_LAUNCHES)).integers(2**64, size=len(self.registers), dtype=np.uint64)
+        for number in self.unwritten.read_first:
+            value, kind = anything[number], values[number].dtype
+            values[number] = np.bool_(value & np.uint64(1)) if kind.kind == "b" else value.astype(kind)
+        return [*values, np.bool_(False), *self.unwritten.initial()]
+
+    @cached_property
+    def _without_a_value(self) -> list:
+        """For each register NaN if it holds a float, else 0."""
+        first: dict = {}
+        for key in {(register.type, holds_float(register)) for register in self.registers}:
+            kind = NUMPY[register_code(key[0])].type
+            first[key] = kind(np.nan if issubclass(kind, np.floating) else np.iinfo(kind).max if key[1] else 0)
+        return [first[register.type, holds_float(register)] for register in self.registers]
 
     # ---- Memory layout ----
 

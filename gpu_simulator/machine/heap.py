@@ -43,6 +43,7 @@ class Heap:
                 return 0, None
             self.next = align_up(address + size + ALIGNMENT, ALIGNMENT)
             self.numbers[address] = len(memory.starts)
+            memory.unset.add(len(memory.starts))
             memory.add(address, size, name)
         memory.data[address - GLOBAL_BASE : address - GLOBAL_BASE + size] = 0xFF
         return address, again

@@ -36,6 +36,7 @@ class BlockMemory:
     """Memory of which every block (shared) or thread (local) has its own part. Indices count over all parts.
 
     stride: bytes from one part to the next.   size: bytes of a part that may be used.
+    written: whether each byte holds a value that has been written; None if that is not followed.
     """
 
     space = "shared"
@@ -44,6 +45,15 @@ class BlockMemory:
         self.resident, self.stride, self.size = resident, stride, size
         self.data = np.zeros(align_up(parts * stride + 16, 16), np.uint8)
         self.views = views_of(self.data)
+        self.written = None
+        if self.space in resident.program.unwritten.memories:  # what is left of shared memory is the race detector's
+            self.written = np.full(len(self.data), self.space == "shared")
+
+    def bytes_of(self, lanes, address, width: int) -> np.ndarray:
+        """(lanes.n, width) indices of the bytes that an access of each lane uses; -1 outside of the memory."""
+        at = np.broadcast_to(address, lanes.n).astype(np.int64)
+        first = np.where(at + width <= self.size, at + lanes.offsets(self.space), -width)
+        return np.maximum(first[:, None] + np.arange(width), -1)
 
     def resolve(self, lanes, site: int, address, mask, width: int, kind: str = "shared"):
         """Check the addresses of an access, and count it. Raises `MemoryFault` if one is out of bounds or misaligned.
@@ -152,7 +162,7 @@ class SharedMemory(BlockMemory):
 
 
 class LocalMemory(BlockMemory):
-    """Local memory, one part for each thread."""
+    """Local memory, one part for each thread. Initially it holds NaN in every format; on a GPU it may hold anything."""
 
     space = "local"
 
@@ -160,6 +170,7 @@ class LocalMemory(BlockMemory):
         super().__init__(
             resident, resident.lanes if resident.local_stride else 0, resident.local_stride, resident.program.local_size
         )
+        self.data.fill(0xFF)
 
     def count(self, counts, lanes, address, mask, width, kind):
         active = lanes.n if mask is None else int(mask.sum())
@@ -177,6 +188,7 @@ class GlobalMemory:
         self.names: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
+        self.unset: set[int] = set()  # numbers of the allocations that begin uninitialised
         first = program.global_size
         end = first + len(parameters)
         for start, size, name in program.global_variables:
@@ -219,6 +231,12 @@ class GlobalMemory:
         self.starts.append(start)
         self.ends.append(start + size)
         self.names.append(name)
+
+    def leave_unset(self, place: int) -> None:
+        """Make the buffer at a place uninitialised: it holds NaN in every format, and on a GPU anything."""
+        number = self.starts.index(GLOBAL_BASE + place)
+        self.data[place : self.ends[number] - GLOBAL_BASE] = 0xFF
+        self.unset.add(number)
 
     def inside(self, low: int, high: int) -> bool:
         """Whether the bytes low … high - 1 lie in one allocation."""

@@ -50,13 +50,23 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
         elif isinstance(argument, np.generic) and argument.nbytes == parameter.size and parameter.type == "b8":
             pieces.append(argument.tobytes())  # __half and __nv_bfloat16 are structs of two bytes
         elif isinstance(argument, (int, float, np.number, np.bool_)):
-            pieces.append(_number(argument, parameter, name))
+            pieces.append(number_bytes(argument, parameter, name))
         else:
             raise LaunchError(
                 f"{name} is a {type(argument).__name__}; pass a NumPy array, a TensorMap, a number, a tuple or bytes "
                 "for a struct, or a list of arrays for an array of pointers."
             )
     return pieces, buffers
+
+
+def buffer_of_argument(pieces, number: int) -> int:
+    """The number of the buffer of an argument. Raises `LaunchError` if the argument is no array."""
+    whole = {n: piece for n, piece in enumerate(pieces) if isinstance(piece, (int, MapPiece))}
+    if number not in whole:
+        known = ", ".join(map(str, whole)) or "none"
+        raise LaunchError(f"uninit: argument {number!r} is not an array; these are: {known} (from 0).")
+    piece = whole[number]
+    return piece.array if isinstance(piece, MapPiece) else piece
 
 
 def with_addresses(program, pieces, places: list[int]) -> bytes:
@@ -100,7 +110,8 @@ def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list
     return PointedTo(found, len(buffers) - 1, buffers[-1][1])
 
 
-def _number(value, parameter, name: str) -> bytes:
+def number_bytes(value, parameter, name: str) -> bytes:
+    """The bytes of a number, for a parameter or variable `parameter`. Raises `LaunchError` if it does not fit."""
     kind = parameter.type
     if parameter.size != NUMPY[CODES[kind]].itemsize:
         raise LaunchError(f"{name} is a struct of {parameter.size} bytes; pass bytes.")
@@ -108,13 +119,13 @@ def _number(value, parameter, name: str) -> bytes:
         try:
             return np.array(value, NUMPY[CODES[kind]]).tobytes()
         except OverflowError:
-            raise LaunchError(f"{name} is a .{kind} parameter, and a number this large does not fit in it.") from None
+            raise LaunchError(f"{name} is a .{kind} number, and one this large does not fit in it.") from None
     if kind in ("f16", "bf16") or (isinstance(value, (float, np.floating)) and not float(value).is_integer()):
         if kind == "f16" or isinstance(value, np.float16):
             return np.float16(value).tobytes()
-        raise LaunchError(f"{name} is a .{kind} parameter, but {value!r} is not a whole number.")
+        raise LaunchError(f"{name} is a .{kind} number, but {value!r} is not a whole number.")
     size = parameter.size
     whole = int(value)
     if not -(1 << 8 * size - 1) <= whole < 1 << 8 * size:
-        raise LaunchError(f"{name} is a .{kind} parameter of {size} bytes, and {whole:,} does not fit in it.")
+        raise LaunchError(f"{name} is a .{kind} number of {size} bytes, and {whole:,} does not fit in it.")
     return (whole & ((1 << 8 * size) - 1)).to_bytes(size, "little")

@@ -337,6 +337,8 @@ class AsyncProxyChecker:
             last = shadow.written[cells]
             detector.check(access, last, "wrote")
             detector.copied.check(access)
+            if shadow.unset and (verb == "reads" or self.hazards.accesses.atomic[site]):
+                detector.check_written(access, last)
             stamp = np.int64(event) << LANE_BITS | lanes
             if verb == "writes":
                 detector.check_readers(access)

@@ -19,8 +19,8 @@ from gpu_simulator.observers.tcgen05.early_uses import early_uses
 @dataclass(frozen=True)
 class Hazard:
     """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence", "missing fill", "divergent
-    barrier", "early arrival", "early use", "initialised again", "absent lane", "repeated issue", "unordered read" or
-    "read-only load".
+    barrier", "early arrival", "early use", "initialised again", "absent lane", "repeated issue", "unordered read",
+    "read-only load", "unwritten register" or "unset variable".
 
     line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block, or BLOCKS; 0 for the other kinds.
     severity: "race"; "suspicious" for what may be intended, such as a race of equal values; or "error" for the others.
@@ -108,6 +108,7 @@ class Hazards:
             found = self.arrays[number] = GlobalShadow(
                 size, lambda more: account.take(more, "the hazards' record of global memory"), self.own
             )
+            found.unset = number in memory.unset
         return found
 
     def forget(self, number: int) -> None:

@@ -246,13 +246,15 @@ class RaceDetector(Observer):
         return met == other_met > before >> LANE_BITS
 
     def check_shared(self, access: Access, last) -> bool:
-        """Check what applies to shared memory alone: asynchronous operations in flight, and uninitialised reads.
+        """Check for uninitialised reads, and in shared memory for asynchronous operations in flight.
 
         last: the last writes, or None if it does not matter that there are none.
         Returns True if a copy that an mbarrier counts, a wgmma or a tcgen05.mma is in flight; a race with it need not
         be reported as well.
         """
         if access.shadow is not self.shared:
+            if access.shadow.unset:
+                self.check_written(access, last)
             return False
         flying = False
         if self.copies or self.hazards.uses_bulk:
@@ -265,19 +267,24 @@ class RaceDetector(Observer):
             flying |= self.warpgroups.overwritten(access)
         if access.verb != "reads":
             flying |= self.tensor.overwritten(access)
-        if last is not None and not last.all():
-            row, column = np.argwhere(last == 0)[0]
-            words = self.words(access, row, column)
-            self.hazards.add(
-                "uninitialised read",
-                access.site,
-                -1,
-                lambda: (
-                    f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written"
-                    + (f": {variable}." if (variable := self._variable(access, row, column)) else ".")
-                ),
-            )
+        self.check_written(access, last)
         return flying
+
+    def check_written(self, access: Access, last) -> None:
+        """Report a read of what nothing has written. last: the last writes, or None if it does not matter."""
+        if last is None or last.all():
+            return
+        row, column = np.argwhere(last == 0)[0]
+        words = self.words(access, row, column)
+        self.hazards.add(
+            "uninitialised read",
+            access.site,
+            -1,
+            lambda: (
+                f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written"
+                + (f": {variable}." if (variable := self._variable(access, row, column)) else ".")
+            ),
+        )
 
     def _in_flight(self, access: Access, row, column) -> bool:
         cell = int(access.cells[row, column])
@@ -309,6 +316,8 @@ class RaceDetector(Observer):
 
     def _variable(self, access: Access, row, column) -> str:
         """The byte of a variable in shared memory that an access touches, in words; "" if it is in none."""
+        if access.shadow is not self.shared:
+            return ""
         at = int(access.cells[row, column]) * access.shadow.cell % self.resident.shared_stride
         return within_variable(self.resident, "shared", at)
 

@@ -127,7 +127,10 @@ class GlobalShadow(Shadow):
     """Shadow of one array in global memory; `other_read` is a read by another block, if there was one.
 
     leaving: (cells,) what a bulk copy in flight may still do to each, see `global_copies`; None before the first.
+    unset: whether the array begins uninitialised, as the heap does, so that nothing may be read before it is written.
     """
+
+    unset = False
 
     leaving: np.ndarray | None = None
 

@@ -221,3 +221,23 @@ def test_an_array_of_another_type_is_refused_and_not_called_right():
         told = lab.simulate(source, block=8, args=[np.ones(8, np.float32), wrong])
         assert "✗" in repr(told) and f"args[1] is an array of {wrong.dtype}" in repr(told)
         assert "b = b.astype(np.float32)" in repr(told) and "ran on the simulator" not in told._repr_html_()
+
+
+def test_a_variable_of_the_module_is_given_by_name_or_named_as_unset():
+    source = "__constant__ float weight[2];\n__global__ void k(float* o) { o[threadIdx.x] = weight[threadIdx.x & 1]; }"
+    weight = np.array([3, 5], np.float32)
+    made = lab.simulate(source, block=2, args=[np.zeros(2, np.float32)], symbols={"weight": weight})
+    assert made.arrays[0].tolist() == [3, 5] and not made.hazards
+    (hazard,) = lab.simulate(source, block=2, args=[np.zeros(2, np.float32)]).hazards
+    assert "reads weight, which is zeros here" in str(hazard)
+    assert "reads weight" in repr(lab.simulate(source, block=2, args=[np.zeros(2, np.float32)], hazards=False))
+    assert "symbols is a dict" in str(lab.simulate(source, block=2, args=[weight], symbols=["weight"]).error)
+
+
+def test_an_output_may_begin_uninitialised():
+    source = "__global__ void k(float* o) { if (threadIdx.x) o[threadIdx.x] = 1; else o[8] += 1; }"
+    made = lab.simulate(source, block=2, args=[np.zeros(9, np.float32)], uninit=[0])
+    (hazard,) = made.hazards
+    assert "reads byte 32 of argument 0, which nothing has written" in str(hazard)
+    assert np.isnan(made.arrays[0][2:]).all() and "changed 1 of 9" in repr(made)
+    assert "uninit is a list" in str(lab.simulate(source, block=2, args=[np.zeros(9, np.float32)], uninit="o").error)

@@ -79,7 +79,7 @@ def test_bfloat16_is_rounded_to_the_nearest():
     [
         ("hello", "is not an argument; write 5, 1.5"),
         ("q32:5", "Types: f16, f32"),
-        ("f32:5:many", "zeros, ones, arange, random or a number, not with “many”"),
+        ("f32:5:many", "zeros, ones, arange, random, uninit or a number, not with “many”"),
         ("i8:5:300", "from -128 to 127"),
         ("i32=1.5", "holds whole numbers"),
         ("i8=200", "from -128 to 127"),

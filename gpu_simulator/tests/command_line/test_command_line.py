@@ -305,3 +305,29 @@ def test_what_is_suspicious_is_a_remark_and_hides_no_race_of_late_timing(run, tm
     found, printed = run("remark.cu", *words, "--hazards")
     assert found == code and printed.count("hazard (suspicious") == 1
     assert ("(race in late timing)" in printed) == (code == 1)
+
+
+def test_a_variable_is_set_and_saved_for_the_next_command(run, tmp_path):
+    need_compiler()
+    (tmp_path / "sums.cu").write_text(
+        "__device__ int sums[4]; __constant__ int step;\n"
+        "__global__ void more() { sums[threadIdx.x] += step; }\n"
+        "__global__ void show(int* o) { o[threadIdx.x] = sums[threadIdx.x]; }\n"
+    )
+    words = ("sums.cu", "--kernel", "more", "--block", "4", "--set", "step=3", "--save", "sums=sums.npy")
+    code, out = run(*words, "--set", "sums=i32:4:arange", "--hazards")
+    assert code == 0 and "sums, int32:4: 3 4 5 6" in out
+    assert run(*words, "--set", "sums=sums.npy")[0] == 0
+    assert np.load("sums.npy").tolist() == [6, 7, 8, 9]
+    shown = run("sums.cu", "--kernel", "show", "--block", "4", "--arg", "i32:4")
+    assert "remark: sums.cu:3, " in shown[1] and "--set sums=VALUE" in shown[1]
+    code, out = run("sums.cu", "--kernel", "show", "--block", "4", "--arg", "i32:4", "--set", "sums")
+    assert code == 1 and "write --set NAME=VALUE" in out
+
+
+def test_an_array_that_begins_uninitialised(run, add, tmp_path):
+    words = ("add.ptx", "--arg", "f32:32:ones", "--arg", "f32:32:ones", "--hazards")
+    code, out = run(*words, "--arg", "f32:32:uninit", "--save", "2=sum.npy")
+    assert code == 0 and (np.load("sum.npy") == 2).all()
+    code, out = run("add.ptx", "--arg", "f32:32:ones", "--arg", "f32[32]=uninit", "--arg", "f32:32", "--hazards")
+    assert code == 1 and "reads byte 0 of argument 1, which nothing has written" in out

@@ -228,3 +228,5 @@ def store(resident, lanes, site, space, address, mask, dtype, values):
             active = lanes.active() if mask is None else mask
             raw = raw[-1] if picked is not None or mask is None else raw[np.flatnonzero(active)[-1]]
     memory.views[width][index] = raw
+    if space != "global" and memory.written is not None:
+        memory.written.reshape(-1, width)[index] = True

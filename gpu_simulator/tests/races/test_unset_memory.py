@@ -1,0 +1,123 @@
+"""Reads of memory that nothing has written: arrays that begin uninitialised, the heap, local memory."""
+
+import numpy as np
+import pytest
+
+from gpu_simulator import LaunchError
+
+SUM = """extern "C" __global__ void kernel(float* sum, const float* a, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  START
+  for (int k = 0; k < n; k++) sum[i] += a[k];
+}"""
+
+
+def kinds(report):
+    return [hazard.kind for hazard in report.hazards]
+
+
+@pytest.mark.parametrize(("start", "found"), [("sum[i] = 0;", []), ("", ["uninitialised read"]), ("if (i) sum[i] = 0;", ["uninitialised read"])])  # fmt: skip
+def test_an_output_that_the_kernel_adds_to(cuda, start, found):
+    total, a = np.zeros(64, np.float32), np.ones(5, np.float32)
+    report = cuda(SUM.replace("START", start), total, a, 5, grid=2, hazards=True, uninit=[0])
+    assert kinds(report) == found and (total[-1] == 5 or not start)
+    if found:
+        assert "reads byte 0 of argument 0, which nothing has written." in str(report.hazards[0])
+        assert np.isnan(total[0])
+    assert not cuda(SUM.replace("START", ""), np.zeros(64, np.float32), a, 5, grid=2, hazards=True).hazards
+
+
+def test_what_the_kernel_does_not_write_stays_nan_and_halves_of_a_vector_count_apart(cuda):
+    source = """extern "C" __global__ void kernel(float2* pairs, float* o) {
+      pairs[threadIdx.x].x = 1;
+      __syncwarp();
+      o[threadIdx.x] = READ;
+    }"""
+    pairs, out = np.zeros((32, 2), np.float32), np.zeros(32, np.float32)
+    assert not cuda(
+        source.replace("READ", "pairs[31 - threadIdx.x].x"), pairs, out, hazards=True, uninit=[0, 1]
+    ).hazards
+    assert (pairs[:, 0] == 1).all() and np.isnan(pairs[:, 1]).all() and (out == 1).all()
+    report = cuda(source.replace("READ", "pairs[31 - threadIdx.x].y"), pairs, out, hazards=True, uninit=[0, 1])
+    assert kinds(report) == ["uninitialised read"] and "byte 252 of argument 0" in str(report.hazards[0])
+
+
+def test_an_atomic_reads_as_well(cuda):
+    source = 'extern "C" __global__ void kernel(int* o) { atomicAdd(o, 1); }'
+    report = cuda(source, np.zeros(1, np.int32), hazards=True, uninit=[0])
+    assert kinds(report) == ["uninitialised read"] and "updates byte 0" in str(report.hazards[0])
+
+
+@pytest.mark.parametrize(
+    ("number", "says"), [(1, "argument 1 is not an array; these are: 0 "), (7, "argument 7 is not")]
+)
+def test_only_an_array_is_uninitialised(cuda, number, says):
+    with pytest.raises(LaunchError, match=says):
+        cuda('extern "C" __global__ void kernel(int* o, int n) { }', np.zeros(1, np.int32), 3, uninit=[number])
+
+
+HEAP = """extern "C" __global__ void kernel(int* o, int n) {
+  int* p = (int*)malloc(n * sizeof(int));
+  for (int i = FIRST; i < n; i++) p[i] = i;
+  int sum = 0;
+  for (int i = 0; i < n; i++) sum += p[i];
+  free(p);
+  o[threadIdx.x] = sum;
+}"""
+
+
+@pytest.mark.parametrize(("first", "found"), [("0", []), ("1", ["uninitialised read"])])
+def test_memory_of_malloc(cuda, first, found):
+    report = cuda(HEAP.replace("FIRST", first), np.zeros(4, np.int32), 3, block=4, hazards=True)
+    assert kinds(report) == found
+    if found:
+        assert "reads byte 0 of the memory of malloc, call 1, which nothing has written" in str(report.hazards[0])
+
+
+LOCAL = """struct Pair { int first, second; };
+__device__ __noinline__ int second_of(Pair p) { return p.second; }
+extern "C" __global__ void kernel(int* o, int n) {
+  int steps[8];
+  START
+  o[threadIdx.x] = steps[threadIdx.x % 8];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("start", "lane"),
+    [
+        ("for (int i = 0; i < n; i++) steps[i] = i;", 5),
+        ("for (int i = 0; i < 8; i++) steps[i] = i;", None),
+        ("steps[threadIdx.x % 8] = n;", None),
+        ("if (threadIdx.x % 8 != 3) steps[(threadIdx.x + n - 5) % 8] = n;", 3),
+        (
+            "for (int i = 1; i < n; i++) steps[i] = i; for (int i = n; i-- > 1; ) steps[i] = steps[i - 1]; steps[0] = 7;",
+            1,
+        ),
+        (
+            "int copy[8]; for (int i = 0; i < n; i++) copy[i] = i; for (int i = 0; i < 8; i++) steps[i] = copy[i];"
+            "if (threadIdx.x % 8 >= n) steps[threadIdx.x % 8] = 2;",
+            None,
+        ),
+    ],
+)
+def test_an_array_in_local_memory(cuda, start, lane):
+    report = cuda(LOCAL.replace("START", start), np.zeros(32, np.int32), 5, hazards=True)
+    assert kinds(report) == ["unwritten register"] * (lane is not None)
+    if lane is not None:
+        assert f"thread ({lane}, 0, 0) uses a value of steps, read at kernel.cu:" in str(report.hazards[0])
+        assert "in local memory, where nothing has written" in str(report.hazards[0])
+
+
+def test_a_part_of_a_structure_that_nobody_uses_may_be_unset(cuda):
+    source = """struct Many { float4 rows[6]; int used; };
+    __device__ __noinline__ float sum(Many m) { float s = 0; for (int i = 0; i < m.used; i++) s += m.rows[i].x; return s; }
+    extern "C" __global__ void kernel(float* o, int n) {
+      Many many;
+      many.used = n;
+      for (int i = 0; i < n; i++) many.rows[i].x = i;
+      o[threadIdx.x] = sum(many);
+    }"""
+    out = np.zeros(32, np.float32)
+    report = cuda(source, out, 4, hazards=True)
+    assert not report.hazards and (out == 6).all()
