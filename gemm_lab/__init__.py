@@ -30,7 +30,7 @@ _HOMES = {
     "occupancy": "gpu_simulator.hardware.occupancy",
     "figure": "gemm_lab.notebook.show",
     "predict": "gemm_lab.notebook.predict",
-    "progress": "gemm_lab.notebook.progress",
+    "progress": "gemm_lab.notebook.remembered.progress",
     "puzzle": "gemm_lab.notebook.puzzles.puzzle",
     "exercise": "gemm_lab.notebook.exercises",
     "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",

@@ -7,8 +7,8 @@ from gemm_lab.model.roofline import roofline
 from gemm_lab.model.tiled_matmul import tiled_matmul
 from gemm_lab.notebook.exercises import exercise
 from gemm_lab.notebook.predict import predict
-from gemm_lab.notebook.progress import progress
 from gemm_lab.notebook.puzzles.puzzle import puzzle
+from gemm_lab.notebook.remembered.progress import progress
 from gemm_lab.notebook.show import figure
 from gemm_lab.notebook.widgets.swizzle_explorer import swizzle
 from gemm_lab.notebook.widgets.swizzle_puzzle import swizzle_puzzle

@@ -13,6 +13,7 @@ from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.effort import Effort
 from gpu_simulator.faults import BudgetExceeded, EmulatorError, LaunchError, MbarrierFault
 from gpu_simulator.launch_checks import check, check_shared_base
+from gpu_simulator.launch_progress import progress
 from gpu_simulator.machine.address_space import BELOW_LINE, align_up
 from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
@@ -26,8 +27,8 @@ from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
 from gpu_simulator.observers.hazards import Hazards, widest_first
 from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
-from gpu_simulator.observers.unset_variables import unset_variables
-from gpu_simulator.observers.unwritten_values import message, warned
+from gpu_simulator.observers.unwritten.unset_variables import unset_variables
+from gpu_simulator.observers.unwritten.unwritten_values import message, warned
 from gpu_simulator.ptx.ir import Instruction
 from gpu_simulator.report import Report
 
@@ -107,7 +108,7 @@ def launch(
     uninit: numbers of arguments whose arrays begin uninitialised, as memory of cudaMalloc does: with NaN in every
     format. A search for hazards reports what is read there before it is written.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
-    on_start: called with the `Launch` before it runs, whose `progress` says what it is doing.
+    on_start: called with the `Launch` before it runs; `launch_progress.progress` says what that is doing.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
     `BudgetExceeded`, `AssertionFailed` and the other errors of `faults`. The `KeyboardInterrupt` of Ctrl-C says where
@@ -324,7 +325,7 @@ class Launch:
                 while waiting:
                     waiting = [resident for resident in waiting if not self._finished(resident)]
             except KeyboardInterrupt:
-                raise KeyboardInterrupt(self.progress()) from None
+                raise KeyboardInterrupt(progress(self)) from None
             except EmulatorError as error:
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
                     cause = str(widest_first(self.hazards.found)[0])
@@ -353,29 +354,6 @@ class Launch:
     def _finished(self, resident: ResidentBlocks) -> bool:
         self.running = resident
         return resident.finished(QUANTUM)
-
-    def progress(self) -> str:
-        """What the launch is doing, in words: how much it has executed, and the line at which most threads are."""
-        done = f"{self.effort.instructions:,} warp instructions, {self.started:,} of {self.blocks:,} blocks begun"
-        resident = self.running
-        try:
-            index, threads, living = resident.crowd() if resident is not None else (None, 0, 0)
-        except AttributeError:  # the group has just ended, and its arrays are gone
-            index, threads, living = None, 0, 0
-        if not living:
-            return done
-        where = f"at {self._place(index)}" if index is not None else "waiting at a barrier"
-        return f"{threads:,} of {living:,} threads {where}; {done}"
-
-    def _place(self, index: int) -> str:
-        """The first source line of a basic block in words; without one, its PTX line."""
-        block = self.program.blocks[index]
-        items = block.code if block.terminator is None else [*block.code, block.terminator]
-        found = next((item.location.frames for item in items if item.location), None)
-        if not found:
-            return f"PTX line {block.line}"
-        (file, line), (caller, call) = found[0], found[-1]
-        return f"{file}:{line}" + (f", called from {caller}:{call}" if found[1:] else "")
 
     def _parts(self) -> Iterator[np.ndarray]:
         """Yield the places (see `Clusters`) of each group of blocks that runs together.

@@ -30,7 +30,7 @@ FLOORS = {
         ("machine", "arithmetic", "runtime"),
         ("codegen",),
         ("observers",),
-        ("report", "effort", "launch_checks", "memory_limit"),
+        ("report", "effort", "launch_checks", "launch_progress", "memory_limit"),
         ("launching",),
         ("kernel_file", "simulating", "__init__"),
         ("timeline", "widening", "layouts"),

@@ -28,7 +28,7 @@ from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.layout_criteria import judge_layout
 from gemm_lab.notebook.judges.tile_criteria import judge_tile_rounds
 from gemm_lab.notebook.later_exercises import solved
-from gemm_lab.notebook.solved import remember
+from gemm_lab.notebook.remembered.solved import remember
 from gemm_lab.notebook.speed_beside import speed_beside
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError, LabError

@@ -24,7 +24,7 @@ from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, folded, mark
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.kept import Kept
+from gemm_lab.notebook.remembered.kept import Kept
 from gemm_lab.notebook.widgets.asleep import live, show_beside
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError

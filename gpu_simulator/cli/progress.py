@@ -6,6 +6,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, TextIO
 
+from gpu_simulator.launch_progress import progress
+
 if TYPE_CHECKING:
     from gpu_simulator.launching import Launch
 
@@ -46,7 +48,7 @@ class Progress:
         while not self._ended.wait(wait):
             wait = self.every_s
             if self.launch is not None:
-                self._write(self.launch.progress())
+                self._write(progress(self.launch))
 
     def _write(self, text: str) -> None:
         self.stream.write(f"\r{text.ljust(self.shown)}" if text else f"\r{' ' * self.shown}\r" if self.shown else "")

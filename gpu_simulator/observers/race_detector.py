@@ -15,12 +15,12 @@ from gpu_simulator.machine.memory import within_variable
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.observers.absent_lanes import AbsentLanes
 from gpu_simulator.observers.access import Access, by_array, bytes_of
-from gpu_simulator.observers.async_proxy_checker import AsyncProxyChecker
 from gpu_simulator.observers.barrier_phases import BarrierPhases
 from gpu_simulator.observers.cluster_checker import ClusterChecker
 from gpu_simulator.observers.global_copies import GlobalCopies
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
-from gpu_simulator.observers.proxy_fences import ProxyFences
+from gpu_simulator.observers.proxies.async_proxy_checker import AsyncProxyChecker
+from gpu_simulator.observers.proxies.proxy_fences import ProxyFences
 from gpu_simulator.observers.race_messages import LANES, Words, changed, explain, in_flight, reach_of
 from gpu_simulator.observers.register_shares import RegisterShares
 from gpu_simulator.observers.severities import RACE, SUSPICIOUS

@@ -6,11 +6,11 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir, state_dir
-from gemm_lab.notebook import progress as progress_module
-from gemm_lab.notebook import solved
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
-from gemm_lab.notebook.kept import Kept
 from gemm_lab.notebook.puzzles.puzzle import YourTurn, puzzles
+from gemm_lab.notebook.remembered import progress as progress_module
+from gemm_lab.notebook.remembered import solved
+from gemm_lab.notebook.remembered.kept import Kept
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def test_what_passes_counts_once_and_in_its_notebook():
     lab.puzzle("04_bank")(right("04_bank"))
     lab.exercise("05_padding").check(pad_bytes=16)
     assert count() == (2, 1)
-    assert re.search(r"00_start_here +1 of 5 +0 of 1\n", repr(lab.progress()))
+    assert re.search(r"00_start_here +1 of 6 +0 of 1\n", repr(lab.progress()))
     page = lab.progress()._repr_html_()
     assert "<b>2 of " in page and page.index("<b>2 of ") < page.index("<details") < page.index("00_start_here")
 

@@ -33,7 +33,7 @@ HOUSE = (
             (("timeline", "widening", "layouts"), "who is busy; other layouts"),
             (("kernel_file", "simulating"), "CUDA source"),
             (("launching",), "one launch"),
-            (("report", "effort", "launch_checks", "memory_limit"), "what it costs, and its limits"),
+            (("report", "effort", "launch_checks", "launch_progress", "memory_limit"), "what it costs, and its limits"),
             (("observers",), "counts, races, hazards"),
             (("codegen",), "PTX to NumPy"),
             (("machine", "arithmetic", "runtime"), "blocks, memories, barriers"),

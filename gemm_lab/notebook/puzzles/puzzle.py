@@ -18,7 +18,7 @@ from gemm_lab.cards.card import card, folded
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
 from gemm_lab.notebook.puzzles.trying import Missed, NotWritten
-from gemm_lab.notebook.solved import remember
+from gemm_lab.notebook.remembered.solved import remember
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 

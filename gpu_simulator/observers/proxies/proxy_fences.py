@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.observers.access import Access
-from gpu_simulator.observers.global_proxy_fences import GlobalProxyFences
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
+from gpu_simulator.observers.proxies.global_proxy_fences import GlobalProxyFences
 from gpu_simulator.observers.shadow_memory import FREE
 
 FENCES = 64  # older ones count as known to all threads, which may miss hazards but reports no false ones

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemm_lab.notebook.kept import Kept
+from gemm_lab.notebook.remembered.kept import Kept
 
 _kept = Kept("solved.json")
 

@@ -1,0 +1,1 @@
+"""What the lab remembers of a learner: what is solved, what was predicted."""

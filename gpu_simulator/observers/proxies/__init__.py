@@ -1,0 +1,1 @@
+"""Fences between ordinary accesses and those of the asynchronous proxy."""

@@ -1,0 +1,1 @@
+"""What is used although nothing has written it: registers, memory, variables of the module."""
