@@ -37,7 +37,7 @@ def message(resident: Any, site: int, register: int, lane: int) -> str:
             f"in local memory, where nothing has written: {may}. Set all of it before it is read."
         )
     if names and register not in program.unwritten.direct:
-        return f"{uses} a value from shared memory that depends on {_listed(names)}, to which nothing has given one: {may}."
+        return f"{uses} a value from shared memory that depends on {_listed(names)}, which nothing has set: {may}."
     if names:
         return (
             f"{uses} the value of {_listed(names)}, to which nothing has given one: {may}. Set it where it is "
