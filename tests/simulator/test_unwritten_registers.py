@@ -177,5 +177,5 @@ def test_threads_beyond_an_edge_may_store_to_shared_memory_what_nobody_uses(cuda
     report = cuda(TILE.replace("END", end), np.ones(64, np.int16), np.zeros(64, np.int32), 38, block=64, hazards=True)
     assert kinds(report) == ["unwritten register"] * bool(who)
     if who:
-        assert f"{who} uses a value from shared memory that depends on mine, to which" in str(report.hazards[0])
+        assert f"{who} uses a value from shared memory that depends on mine, which nothing" in str(report.hazards[0])
         assert report.hazards[0].severity == "suspicious", "a sum with it, less itself, would be right"

@@ -27,8 +27,9 @@ def message(resident: Any, site: int, register: int, lane: int) -> str:
     names = _variables([program.sites[site], *readers], launch.files or {})
     uses, may = f"{resident.describe(site)}: {resident.name_lane(lane)} uses", "it may hold anything"
     if inline:
+        declared = _declared_at(inline[0], launch.files or {}) or _line(readers[0])
         return (
-            f"{uses} a value of {_listed(inline)}, a register of the assembly at {_line(readers[0])} that nothing has "
+            f"{uses} a value of {_listed(inline)}, a register of the assembly at {declared} that nothing has "
             f"written: {may}. Write it first."
         )
     if min(origins) < 0:
@@ -37,8 +38,7 @@ def message(resident: Any, site: int, register: int, lane: int) -> str:
             f"in local memory, where nothing has written: {may}. Set all of it before it is read."
         )
     if names and register not in program.unwritten.direct:
-        source = f"a value from shared memory that depends on {_listed(names)}"
-        return f"{uses} {source}, to which nothing has given one: {may}."
+        return f"{uses} a value from shared memory that depends on {_listed(names)}, which nothing has set: {may}."
     if names:
         return (
             f"{uses} the value of {_listed(names)}, to which nothing has given one: {may}. Set it where it is "
@@ -82,6 +82,15 @@ def _variables(items: list[Instruction], files: Mapping[str, str]) -> list[str]:
         place for item in items if item.location for place in reversed(item.location.frames)
     ]  # a call before what was inlined, which only has other names for the same variables
     return next((names for file, line in dict.fromkeys(places) if (names := _unset(files.get(file, ""), line))), [])
+
+
+def _declared_at(name: str, files: Mapping[str, str]) -> str:
+    """The line of the one .reg in the source that declares a register of this name; "" unless there is one."""
+    pattern = re.compile(rf"\.reg\b[^;]*[\s,]{re.escape(name)}\s*[,;<]")
+    found = [
+        (file, text.count("\n", 0, one.start()) + 1) for file, text in files.items() for one in pattern.finditer(text)
+    ]
+    return "{}:{}".format(*found[0]) if len(found) == 1 else ""
 
 
 def _line(item: Instruction) -> str:
