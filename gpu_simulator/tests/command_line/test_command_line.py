@@ -284,3 +284,29 @@ def test_what_is_suspicious_is_a_remark_and_hides_no_race_of_late_timing(run, tm
     found, printed = run("remark.cu", *words, "--hazards")
     assert found == code and printed.count("hazard (suspicious") == 1
     assert ("(race in late timing)" in printed) == (code == 1)
+
+
+LOOK = """__global__ void kernel(int* out) {
+    __shared__ int ready, taken, value;
+    if (threadIdx.x == 0) ready = taken = 0;
+    __syncthreads();
+    if (LOOK == 0) {
+        if (atomicExch(&taken, 1) == 0) {
+            value = 9;
+            __threadfence_block();
+            atomicExch(&ready, 1);
+        }
+        while (atomicAdd(&ready, 0) == 0) {}
+    }
+    __threadfence_block();
+    out[threadIdx.x] = value;
+}
+"""
+
+
+@pytest.mark.parametrize(("look", "code"), [("*(volatile int*)&ready", 0), ("ready", 1)])
+def test_a_volatile_first_look_is_no_race_and_a_plain_one_is(run, tmp_path, look, code):
+    need_compiler()
+    (tmp_path / "look.cu").write_text(LOOK.replace("LOOK", look))
+    found, printed = run("look.cu", "--block", "96", "--arg", "i32:96", "--hazards")
+    assert found == code and ("hazard (race" in printed) == (code == 1)
