@@ -22,6 +22,7 @@ REPORT = {
     "sites": list[Site],
     "hazards": list[Hazard],
     "output": str,
+    "remarks": list[str],
     "totals": Totals,
     "asked_by_rank": dict[int, int],
     "most_on_the_way": int,

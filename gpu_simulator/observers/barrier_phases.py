@@ -75,9 +75,9 @@ class BarrierPhases:
 def _remedy(unheard: int, expected: int) -> str:
     if unheard and expected:
         return (
-            f"That phase had {unheard} arrivals and nobody who waited for it, so the number of threads is too small: "
-            f"those that arrive and those that wait both have to name the threads of both, {unheard + expected} where "
-            f"it says {expected}."
+            f"That phase had {unheard} arrivals and nobody who waited for it, so {expected} is too small a number: "
+            "those that arrive and those that wait both have to name the threads of both, "
+            f"{unheard + expected} if {expected} threads wait."
         )
     return (
         "If that thread is late, this arrival is counted in its place. Threads that arrive for another phase have to "

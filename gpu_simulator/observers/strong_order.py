@@ -8,7 +8,7 @@ from gpu_simulator.observers.access import Access
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
 from gpu_simulator.observers.publications import Chain
 from gpu_simulator.observers.race_messages import unordered_read
-from gpu_simulator.observers.severities import SUSPICIOUS
+from gpu_simulator.observers.severities import RACE, SUSPICIOUS
 from gpu_simulator.observers.strong_accesses import CLUSTER, DEVICE, WEAK
 
 
@@ -114,10 +114,13 @@ class StrongOrder:
         row, column = np.argwhere(bad)[0]
         stamp, words = int(before[row, column]), self.detector.words(access, row, column)
         other, lane = int(self.hazards.site_of[stamp >> LANE_BITS]), stamp & LANE_MASK
+        atomic = self.hazards.accesses.atomic
+        # Volatile loads and stores of one warp: code from before Volta, which takes the lanes to be in step.
+        in_step = lane >> 5 == words.lane >> 5 and not (atomic[access.site] or atomic[other])
         self.hazards.add(
             "unordered read",
             access.site,
             other,
             lambda: unordered_read(words, access.site, access.verb, lane, past, other),
-            severity=SUSPICIOUS,
+            severity=RACE if in_step else SUSPICIOUS,
         )

@@ -331,3 +331,29 @@ def test_an_array_that_begins_uninitialised(run, add, tmp_path):
     assert code == 0 and (np.load("sum.npy") == 2).all()
     code, out = run("add.ptx", "--arg", "f32:32:ones", "--arg", "f32[32]=uninit", "--arg", "f32:32", "--hazards")
     assert code == 1 and "reads byte 0 of argument 1, which nothing has written" in out
+
+
+LOOK = """__global__ void kernel(int* out) {
+    __shared__ int ready, taken, value;
+    if (threadIdx.x == 0) ready = taken = 0;
+    __syncthreads();
+    if (LOOK == 0) {
+        if (atomicExch(&taken, 1) == 0) {
+            value = 9;
+            __threadfence_block();
+            atomicExch(&ready, 1);
+        }
+        while (atomicAdd(&ready, 0) == 0) {}
+    }
+    __threadfence_block();
+    out[threadIdx.x] = value;
+}
+"""
+
+
+@pytest.mark.parametrize(("look", "code"), [("*(volatile int*)&ready", 0), ("ready", 1)])
+def test_a_volatile_first_look_is_no_race_and_a_plain_one_is(run, tmp_path, look, code):
+    need_compiler()
+    (tmp_path / "look.cu").write_text(LOOK.replace("LOOK", look))
+    found, printed = run("look.cu", "--block", "96", "--arg", "i32:96", "--hazards")
+    assert found == code and ("hazard (race" in printed) == (code == 1)

@@ -1,6 +1,6 @@
 // volatile keeps the loads and stores, but it does not keep the lanes in step: the sum may be wrong since Volta.
 // launch: --block 32 --arg i32:64:arange --arg i32:1
-// hazard: suspicious, "__syncwarp() between the two does"
+// hazard: race, "__syncwarp() between the two does"
 __global__ void kernel(const int* in, int* sum) {
     __shared__ volatile int s[64];
     int lane = threadIdx.x;
