@@ -84,6 +84,14 @@ def _flat(shown) -> str:
     return " ".join(repr(shown).split())
 
 
+def test_an_array_of_another_type_is_refused_and_not_called_right():
+    source = "__global__ void add(float* a, float* b) { a[threadIdx.x] += b[threadIdx.x]; }"
+    for wrong in (np.ones(8), np.ones(8, np.int64)):
+        told = lab.simulate(source, block=8, args=[np.ones(8, np.float32), wrong])
+        assert "✗" in repr(told) and f"args[1] is an array of {wrong.dtype}" in repr(told)
+        assert "b = b.astype(np.float32)" in repr(told) and "ran on the simulator" not in told._repr_html_()
+
+
 def test_a_race_is_shown_with_its_severity():
     shown = transposed(TRANSPOSE.replace("  __syncthreads();\n", "\n"))
     assert [hazard.severity for hazard in shown.hazards] == ["race"]
@@ -213,14 +221,6 @@ def test_copies_of_tma_are_left_as_they_are_and_said_to_be():
     (study,) = shown.layouts
     assert study.excess > 0 and not study.best
     assert "bulk copies (TMA) address it by a layout of their own" in _flat(shown)
-
-
-def test_an_array_of_another_type_is_refused_and_not_called_right():
-    source = "__global__ void add(float* a, float* b) { a[threadIdx.x] += b[threadIdx.x]; }"
-    for wrong in (np.ones(8), np.ones(8, np.int64)):
-        told = lab.simulate(source, block=8, args=[np.ones(8, np.float32), wrong])
-        assert "✗" in repr(told) and f"args[1] is an array of {wrong.dtype}" in repr(told)
-        assert "b = b.astype(np.float32)" in repr(told) and "ran on the simulator" not in told._repr_html_()
 
 
 def test_a_variable_of_the_module_is_given_by_name_or_named_as_unset():
