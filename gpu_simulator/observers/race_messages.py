@@ -172,11 +172,8 @@ def explain(
             "nothing orders the two blocks of the cluster; barrier.cluster does (arrive, then wait), or an mbarrier at "
             "which the other arrives."
         )
-        opcodes = [{*item.parts} for item in launch.program.sites]
-        if any({"barrier", "cluster", "arrive", "relaxed"} <= parts for parts in opcodes):
+        if any({"barrier", "cluster", "arrive", "relaxed"} <= {*item.parts} for item in launch.program.sites):
             why += " An arrival that is .relaxed orders nothing without fence.acq_rel.cluster before it."
-        if any({"mbarrier", "release", "cta", "shared__cluster"} <= parts for parts in opcodes):
-            why += " An arrival that is .release.cta orders nothing for another block; it needs .release.cluster."
     elif step == "plain":
         why = (
             "nothing orders the two blocks, and one of the accesses is a plain one; make both atomic or volatile, or "

@@ -275,7 +275,8 @@ def test_a_broken_ring_says_what_is_wrong(name):
         for key, mark in (("load", "LOAD_A"), ("wgmma", "// WGMMA"), ("store", "// STORE"))
     }
     for key, number in at.items():
-        words = words.replace(f"{{{key}}}", str(number))
+        line = rf"\d+ \(called from line {number}\)" if key == "wgmma" else str(number)  # a function around the product
+        words = words.replace(f"{{{key}}}", line)
     assert RING.count(old) == 1
     text = []
     for timing in TIMINGS:

@@ -150,13 +150,8 @@ class AsyncProxyChecker:
         if self.detector.tensor.between.loose:
             met = self.records[barrier].met
             np.maximum(met, self.detector.tensor.between.reach(numbers), out=met)
-        parts = set(self.resident.program.sites[site].parts)
-        if "relaxed" in parts:
+        if "relaxed" in self.resident.program.sites[site].parts:
             return
-        if {"release", "cta"} <= parts:  # for another block it orders nothing; without a scope it is taken as meant
-            numbers = numbers[self.resident.block_of_lane[numbers] == barrier.key[0]]
-            if not len(numbers):
-                return
         record = self.records[barrier]
         _, clocks, single = self.order.known_to_lanes(numbers, self.hazards.event)
         np.maximum(record.clock, clocks.max(0), out=record.clock)

