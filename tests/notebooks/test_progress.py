@@ -72,6 +72,7 @@ def test_a_disk_that_cannot_be_written_disturbs_no_cell_and_is_told_by_progress(
     nowhere = tmp_path / "file"
     nowhere.write_text("no folder")
     monkeypatch.setenv("XDG_STATE_HOME", str(nowhere))
+    assert "forgotten when this session ends" in repr(lab.progress()), "before anything is solved"
     lab.puzzle("00_who").check(right("00_who"))
     assert count() == (1, 0) and capsys.readouterr() == ("", "")
     assert "forgotten when this session ends" in repr(lab.progress())
