@@ -174,7 +174,9 @@ def _simulated(
     if not isinstance(args, (list, tuple)):
         raise ConfigError(f"args is a list with one item for each parameter, not {shown(args)}.")
     if not isinstance(kernel, (str, type(None))):
-        raise ConfigError(f"The kernel is named by a text, not {shown(kernel)}.")
+        raise ConfigError(
+            f"The kernel is named by a text, not {shown(kernel)}. Write grid=…, block=… and args=… with their names."
+        )
     if not isinstance(rows, (Mapping, type(None))):
         raise ConfigError(f"rows is a dict from shared arrays to elements of their rows, not {shown(rows)}.")
     if isinstance(source, str) and "\n" not in source and source.strip().endswith(FILES):

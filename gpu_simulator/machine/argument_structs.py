@@ -71,7 +71,12 @@ def struct(members: tuple, name: str, buffers: Buffers) -> tuple[Packed, int, li
 
 def pointed_to(items: list, name: str, buffers: Buffers) -> PointedTo:
     """The address of an array of pointers, or of structs. Raises `LaunchError` for anything else in the list."""
-    if not items or not all(isinstance(item, (np.ndarray, tuple, list, type(None))) for item in items):
+    inner: Any = items
+    while isinstance(inner, list) and inner:
+        inner = inner[0]
+    if not isinstance(inner, (np.ndarray, tuple, type(None))) or not all(
+        isinstance(item, (np.ndarray, tuple, list, type(None))) for item in items
+    ):
         raise LaunchError(
             f"{name} is a list; a list is an array of pointers or of structs, so give arrays, None or tuples in it, or "
             "for numbers a NumPy array."
@@ -121,6 +126,8 @@ def buffer_of(array: np.ndarray, name: str, buffers: Buffers) -> int:
     """The number of an array's buffer; a new buffer unless another argument is the same memory."""
     if array.dtype.hasobject:
         raise LaunchError(f"{name} holds Python objects; pass an array of numbers.")
+    if not array.dtype.isnative:
+        raise LaunchError(f"{name} has its bytes in the other order ({array.dtype.str}); pass {array.dtype.name}.")
     if not array.flags.c_contiguous:
         raise LaunchError(f"{name} must be a contiguous array; pass np.ascontiguousarray(…).")
     same = next((n for n, (_, other) in enumerate(buffers) if _overlap(array, other, name)), None)

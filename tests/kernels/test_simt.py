@@ -1,4 +1,4 @@
-"""What notebook 02 says of the ladder simt: loads for each multiply-add, the warp tiles of its kernels, what it asks for."""
+"""What notebook 02b says of the ladder simt: loads for each multiply-add, the warp tiles of its kernels, what it asks for."""
 
 from collections import Counter
 

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 
+import nbformat
 import pytest
 
 from gemm_lab import compiling
@@ -55,3 +56,10 @@ def test_what_cannot_be_exported_is_a_sentence(source, grid, block, says):
 def test_one_direction_is_enough():
     text = own_kernel("__global__ void gemm(float* d) {}", ["cdiv(M * N, 256)"], [256])
     assert "dim3 grid(host_cdiv(M * N, 256), 1, 1)" in text and "dim3(256)" in text
+
+
+@pytest.mark.parametrize("notebook", ["00_start_here", "02b_tiling_on_a_gpu"])
+def test_a_card_counts_the_lines_of_the_kernel_as_the_cell_does(notebook):
+    cells = nbformat.read(data_dir("notebooks") / f"{notebook}.ipynb", as_version=4).cells
+    own = next(cell.source for cell in cells if "_own_kernel" in cell.source and "@lab.puzzle(" in cell.source)
+    assert own.startswith('kernel = r"""\n'), "line 2 of the cell is line 2 of the text"

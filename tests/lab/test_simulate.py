@@ -170,6 +170,7 @@ WAITS = """__global__ void kernel(int* p) {
         (ConfigError, "std is a C++ standard such as 'c++20', not 20", {"std": 20}),
         (ConfigError, "There is no C++ standard 'c++98'", {"std": "c++98"}),
         (ConfigError, "The kernel is named by a text", {"kernel": 3}),
+        (ConfigError, "Write grid=…, block=… and args=… with their names", {"kernel": (2, 2)}),
         (ConfigError, "the shared arrays are tile", {"rows": {"tiel": 32}}),
         (ConfigError, "a positive whole number of elements, not 0", {"rows": {"tile": 0}}),
         (ConfigError, "rows is a dict", {"rows": 32}),

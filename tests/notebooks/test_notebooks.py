@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+import gemm_lab as lab
 from gemm_lab.notebook.colab import FOLDED, is_setup
 from gemm_lab.notebook.predict import questions
 from gemm_lab.notebook_files import KERNEL
@@ -260,6 +261,14 @@ def test_file(path):
     nbformat.validate(book)
     assert book.cells[0].source.startswith(f"# {path.stem.split('_')[0]} ·")
     assert {name[:2] for name in re.findall(r'lab\.exercise\(\\"(\w+)', path.read_text())} == {path.stem[:2]}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_the_stored_card_of_a_puzzle_asks_what_the_puzzle_asks(path):
+    for cell in code(nbformat.read(path, as_version=4)):
+        for name in re.findall(r'@lab\.puzzle\("(\w+)"\)', cell.source):
+            stored = "".join(output.get("data", {}).get("text/plain", "") for output in cell.outputs)
+            assert lab.puzzle(name).task in stored.replace("\\'", "'"), name
 
 
 def test_the_guide_for_authors_names_these_limits():

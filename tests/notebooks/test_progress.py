@@ -54,10 +54,12 @@ def test_what_is_wrong_or_not_written_or_only_replaced_by_the_shipped_solution_d
     assert count() == (0, 0)
 
 
-def test_the_next_session_knows_it(monkeypatch):
+def test_the_next_session_knows_it_until_the_file_is_deleted(monkeypatch):
     lab.puzzle("00_who").check(right("00_who"))
     monkeypatch.setattr(solved, "_kept", Kept("solved.json"))
     assert count() == (1, 0)
+    (state_dir() / "solved.json").unlink()
+    assert count() == (0, 0)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, 2]", '{"99_gone": true}', "\0"])
@@ -72,6 +74,7 @@ def test_a_disk_that_cannot_be_written_disturbs_no_cell_and_is_told_by_progress(
     nowhere = tmp_path / "file"
     nowhere.write_text("no folder")
     monkeypatch.setenv("XDG_STATE_HOME", str(nowhere))
+    assert "forgotten when this session ends" in repr(lab.progress()), "before anything is solved"
     lab.puzzle("00_who").check(right("00_who"))
     assert count() == (1, 0) and capsys.readouterr() == ("", "")
     assert "forgotten when this session ends" in repr(lab.progress())

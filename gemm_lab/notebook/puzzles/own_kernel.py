@@ -59,8 +59,8 @@ def launched(answer: Function, m: int, n: int, k: int) -> Simulation:
 )
 def own_kernel(answer: Function) -> Facts:
     for shape in SHAPES:
-        found = launched(answer, *shape)
-    return [("products tried", str(len(SHAPES))), ("instructions of the last", f"{found.report.instructions:,}")]
+        launched(answer, *shape)
+    return [("products tried", str(len(SHAPES)))]
 
 
 @register(

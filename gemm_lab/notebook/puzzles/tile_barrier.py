@@ -1,4 +1,4 @@
-"""A puzzle of notebook 02: one thread of a block, and where it has to wait for the others."""
+"""A puzzle of notebook 02b: one thread of a block, and where it has to wait for the others."""
 
 from __future__ import annotations
 

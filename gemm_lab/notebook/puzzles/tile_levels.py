@@ -1,4 +1,4 @@
-"""Puzzles of notebook 02: what happens inside a block tile, level by level."""
+"""Puzzles of notebook 02a: what happens inside a block tile, level by level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puzzles of notebook 02: formulas for what tiles read."""
+"""Puzzles of notebook 02a: formulas for what tiles read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puzzles of notebook 02: whole products, from three loops to nine."""
+"""Puzzles of notebook 02a: whole products, from three loops to nine."""
 
 from __future__ import annotations
 

@@ -31,6 +31,14 @@ class Kept:
             stored = {}
         return {**(stored if isinstance(stored, dict) else {}), **self._unsaved}
 
+    def unwritable(self) -> str:
+        """Why nothing could be saved now; "" if it could."""
+        try:
+            with tempfile.TemporaryDirectory(dir=state_dir()):
+                return ""
+        except (OSError, LabError) as error:
+            return str(error)
+
     def store(self, key: str, value: Any) -> None:
         """Save a value, and with it all that could not be saved before."""
         stored = {**self.load(), key: value}

@@ -19,5 +19,5 @@ def solved_so_far() -> frozenset[str]:
 
 
 def unsaved() -> str:
-    """Why the last of them could not be saved; "" if it was."""
-    return _kept.problem
+    """Why the last of them could not be saved, or why the next one cannot be; "" if all is well."""
+    return _kept.problem or _kept.unwritable()

@@ -77,6 +77,8 @@ def test_a_fault_names_the_member():
         ("twice", lambda a, o: [[a, o]], "argument 0 is a list"),
         ("batched", lambda a, o: [[1.0, 2.0], o], "give arrays, None or tuples in it, or for numbers a NumPy array"),
         ("batched", lambda a, o: [[], o], "argument 0 is a list"),
+        ("batched", lambda a, o: [[[1.0, 2.0], [3.0, 4.0]], o], "argument 0 is a list"),
+        ("batched", lambda a, o: [[a, a], o.astype(">f4")], "argument 1 has its bytes in the other order (>f4)"),
         ("batched", lambda a, o: [[a[::2], a], o], "argument 0.0 must be a contiguous array"),
         ("numbers", lambda a, o: [(a, o), o], "argument 0 is a tuple; pass"),
     ],
