@@ -118,7 +118,8 @@ class GradeInFreshProcess(NbGraderPreprocessor):
         texts = answers.get(name, [])
         notes = "".join(f"{note}\n" for note in cell.metadata.get(OWN, {}).get("notes", []))
         if len(texts) != 1:
-            return [_refusal(f"{notes}The submission has {len(texts)} cells with the answer to {name}; it takes one.")]
+            found = f"are {len(texts)} cells" if texts else "is no cell"
+            return [_refusal(f"{notes}There {found} with the answer to {name}; it takes one.")]
         bar.set_postfix_str(name)
         if bar.disable:
             self.log.info("Judging %s in a process of its own", name)
