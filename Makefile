@@ -7,6 +7,12 @@ WORKERS ?= 3
 PYTEST_ARGS ?=
 LOCKED ?= 1
 
+override VENV := $(or $(strip $(VENV)),.venv)
+comma := ,
+space := $(subst ,, )
+# In the name of a target a bare space would begin another name.
+STAMP = $(subst $(space),\ ,$(VENV))/.stamp
+
 PY = "$(VENV)/bin/python"
 PIP = $(PY) -m pip install --disable-pip-version-check
 
@@ -18,14 +24,13 @@ EXTRA ?= $(DRIVER_EXTRA)
 
 # torch is a large download and needs CUDA 13: `make lab` takes it beside cuda13, or with TORCH=1.
 # `make test` takes the version of constraints.txt; TORCH=0 or cuda12 leaves it out, and the tests that need it skip.
-comma := ,
 LAB_TORCH = $(if $(TORCH),$(filter-out 0,$(TORCH)),$(filter cuda13,$(EXTRA)))
 LAB_EXTRAS = $(EXTRA)$(if $(LAB_TORCH),$(if $(EXTRA),$(comma))torch)
-COURSE_STAMP = $(VENV)/.stamp-course$(UNLOCKED)
-LAB_STAMP = $(VENV)/.stamp-lab$(UNLOCKED)$(if $(LAB_EXTRAS),-$(subst $(comma),-,$(LAB_EXTRAS)))
+COURSE_STAMP = $(STAMP)-course$(UNLOCKED)
+LAB_STAMP = $(STAMP)-lab$(UNLOCKED)$(if $(LAB_EXTRAS),-$(subst $(comma),-,$(LAB_EXTRAS)))
 TEST_EXTRAS = test$(if $(EXTRA),$(comma)$(EXTRA))
 NO_TEST_TORCH = $(or $(filter 0,$(TORCH)),$(filter cuda12,$(EXTRA)))
-TEST_STAMP = $(VENV)/.stamp-test$(UNLOCKED)$(if $(EXTRA),-$(EXTRA))$(if $(NO_TEST_TORCH),-without-torch)
+TEST_STAMP = $(STAMP)-test$(UNLOCKED)$(if $(EXTRA),-$(EXTRA))$(if $(NO_TEST_TORCH),-without-torch)
 
 # Packages come from locks/, by version and hash; LOCKED=0 takes what the ranges of pyproject.toml give instead.
 # locks/lab.txt, cuda12.txt and cuda13.txt are whole environments; the other locks are added to one of them.
@@ -59,7 +64,7 @@ help:
 	@echo "make update   choose the newest versions that fit together and write them into locks; KEEP=1 adds what is new alone"
 	@echo "make clean    delete build products and caches; the virtual environment stays"
 	@echo
-	@echo "PYTHON=python3.12 chooses the interpreter, VENV=.venv the folder of the virtual environment,"
+	@echo "PYTHON=python3.12 chooses the interpreter of a new environment, VENV=.venv the folder of the environment,"
 	@echo "EXTRA=cuda12 or cuda13 overrides the detected driver (here: $(or $(DRIVER_EXTRA),none)), TORCH=1 adds torch,"
 	@echo "LOCKED=0 takes packages by the ranges of pyproject.toml instead of the versions of locks."
 
@@ -104,7 +109,7 @@ record: $(LAB_STAMP)
 	"$(VENV)/bin/gemm-lab" record
 
 # uv resolves for all systems at once. It reads UV_DEFAULT_INDEX, not pip's configuration, where packages come from a mirror.
-update: $(VENV)/.stamp-made
+update: $(STAMP)-made
 	@$(PIP) --quiet packaging uv "tomli; python_version < '3.11'"
 	$(PY) -m tools.locks $(if $(KEEP),--keep)
 
@@ -113,7 +118,7 @@ clean:
 	find gemm_lab gpu_simulator gpu_runner classroom tools tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
 # A stamp is newer than pyproject.toml once its packages are in; so a second run installs nothing.
-$(VENV)/.stamp-made:
+$(STAMP)-made:
 	@if [ "$$(uname -s)" = Darwin ]; then \
 		echo "NVIDIA ships no CUDA compiler for macOS; use the container instead: see README.md, 'macOS'." >&2; exit 1; fi
 	@command -v "$(PYTHON)" >/dev/null || { \
@@ -122,22 +127,24 @@ $(VENV)/.stamp-made:
 		echo "'$(PYTHON)' is older than Python 3.10; name a newer one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { \
 		echo "'$(PYTHON)' cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
-	@[ -x "$(VENV)/bin/python" ] || { echo "making the virtual environment $(VENV) ..." && "$(PYTHON)" -m venv "$(VENV)"; }
+	@$(PY) -c 'import pip' 2>/dev/null || { \
+		echo "making the virtual environment $(VENV) ..."; "$(PYTHON)" -m venv "$(VENV)"; } || { \
+		echo "There is no virtual environment in $(VENV); make VENV=FOLDER ... takes another folder." >&2; exit 1; }
 	@touch "$@"
 
 # $(call install,EXTRAS): torch where it is named, the locked packages, and this folder.
 install = $(PY) tools/install.py $(call locks,$(1)) $(if $(filter torch,$(call extras,$(1))),--torch)
 
 # With LOCKED=0 pip chooses, and prints what it takes up. The tests want the torch of constraints.txt even then.
-$(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(VENV)/.stamp-made
+$(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
 	@$(if $(UNLOCKED),$(PIP) --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
 	@touch "$@"
 
-$(COURSE_STAMP): pyproject.toml $(LOCKS) $(VENV)/.stamp-made
+$(COURSE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
 	@$(if $(UNLOCKED),$(PIP) --editable ".[course]",$(call install,course))
 	@touch "$@"
 
-$(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(VENV)/.stamp-made
+$(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
 	$(if $(and $(UNLOCKED),$(if $(NO_TEST_TORCH),,torch)),@$(PIP) --requirement constraints.txt)
 	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt --editable ".[$(TEST_EXTRAS)]",\
 		$(call install,$(TEST_EXTRAS)$(if $(NO_TEST_TORCH),,$(comma)torch)))

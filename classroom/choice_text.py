@@ -78,7 +78,8 @@ def _parsed(text: str) -> ast.Module:
                 return ast.parse(_MAGIC.sub("", text))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             said = error.msg if isinstance(error, SyntaxError) else str(error) or "it is nested too deeply"
-            raise LabError(f"This is not Python: {said}.") from None
+            where = f" in line {line}" if (line := getattr(error, "lineno", None)) else ""
+            raise LabError(f"This is not Python{where}: {said.rstrip('.?')}.") from None
 
 
 def _follow(statement: ast.stmt, known: dict[str, Any]) -> None:

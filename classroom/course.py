@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +145,7 @@ def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
             shutil.copyfile(document(name), folder / name)
         nbformat.write(book, folder / path.name)
         checks = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in book.cells)
-        lines.append(f"{path.stem}: {checks} exercises, {checks * POINTS} points")
+        lines.append(f"{path.stem}: {checks} exercise{'s' * (checks != 1)}, {checks * POINTS} points")
     if not (into / "nbgrader_config.py").exists():
         (into / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
     return lines
@@ -157,7 +159,8 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     lines = build(options.into, options.notebooks or None)
     print(*lines, sep="\n")
-    print(f"\nNext: cd {options.into} && nbgrader generate_assignment NAME")
+    activate = shlex.quote(str(Path(sys.prefix) / "bin" / "activate"))
+    print(f"\nNext: . {activate} && cd {shlex.quote(str(options.into))} && nbgrader generate_assignment NAME")
     return 0
 
 

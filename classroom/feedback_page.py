@@ -19,7 +19,7 @@ from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_markdown_cell
 
-from classroom.submission import CHECK, PICTURES
+from classroom.submission import CHECK, PICTURES, not_judged_in
 from gemm_lab.notebook.exercises import exercises
 
 _TAGS = """a abbr b blockquote br code col dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li ol p pre s samp
@@ -54,6 +54,10 @@ STYLES = [
     "white-space",
 ]
 
+# Verdicts are sentences, which are broken into lines; columns of a table stand apart.
+_LOOKS = """<style>.output_subarea pre {white-space: pre-wrap; word-break: normal; overflow-wrap: break-word}
+.rendered_html :is(td, th) {padding: .1em .6em}</style>
+"""
 _TINT = re.compile(r"\brgba?\([\d., %]*\)")  # a colour, as the lab's cards use it
 
 
@@ -109,7 +113,11 @@ class SafeFeedback(HTMLExporter):
         for name, task in exercises().items():  # nbgrader's table of contents calls each of them “Test cell”
             link = f'<a href="#{CHECK}{name}">'
             page = page.replace(f"{link}Test cell</a>", f"{link}{html.escape(task.title)}</a>")
-        return page, resources
+        for name in (cell.metadata.nbgrader.grade_id for cell in nb.cells if not_judged_in(cell)):
+            # in the index and above the check; a score that a person has given stays
+            score = rf'(<a (?:href="#|name="){re.escape(name)}">(?:(?!Score: ).)*)Score: 0\.0 / [\d.]+'
+            page = re.sub(score, r"\1not judged automatically", page, flags=re.S)
+        return page.replace("</head>", f"{_LOOKS}</head>", 1), resources
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:

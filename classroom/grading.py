@@ -297,6 +297,8 @@ def _judged(name: str, text: str, seed: int) -> Grade:
 
     try:
         task = exercise(name)
+        if not text.strip():
+            raise LabError("The cell of the answer is empty.")
         if task.judge == "kernel":
             solved = task.check(kernel_of(task, text), seed=seed)
         else:

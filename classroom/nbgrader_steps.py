@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from classroom.grading import LIMIT_S, Grade, grade
 from classroom.submission import (
     ANSWER,
     CHECK,
+    NOT_JUDGED,
     OWN,
     ReadAnything,
     SetRight,
@@ -37,13 +39,13 @@ from classroom.submission import (
     exercise_of,
     files_handed_in,
     links_in,
+    not_judged_in,
 )
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, printed
 from gpu_simulator.errors import LabError
 
 CUDA_STUB = "// YOUR CODE HERE"
-NOT_JUDGED = "NotJudged"  # the error name that represents the third verdict in a cell's output
 
 
 class ClearKernelSolutions(ClearSolutions):
@@ -116,7 +118,8 @@ class GradeInFreshProcess(NbGraderPreprocessor):
         texts = answers.get(name, [])
         notes = "".join(f"{note}\n" for note in cell.metadata.get(OWN, {}).get("notes", []))
         if len(texts) != 1:
-            return [_refusal(f"{notes}The submission has {len(texts)} cells with the answer to {name}; it takes one.")]
+            found = f"are {len(texts)} cells" if texts else "is no cell"
+            return [_refusal(f"{notes}There {found} with the answer to {name}; it takes one.")]
         bar.set_postfix_str(name)
         if bar.disable:
             self.log.info("Judging %s in a process of its own", name)
@@ -175,15 +178,16 @@ class SaveVerdicts(SaveAutoGrades):
 
     def _add_score(self, cell: Any, resources: dict[str, Any]) -> None:
         super()._add_score(cell, resources)
-        if any(output.output_type == "error" and output.ename == NOT_JUDGED for output in cell.get("outputs", [])):
+        if reasons := not_judged_in(cell):
             marks = cell.metadata["nbgrader"]
             found = self.gradebook.find_grade(marks["grade_id"], self.notebook_id, self.assignment_id, self.student_id)
             found.auto_score, found.needs_manual_grade = None, True
             self.gradebook.db.commit()
             self.log.warning(
-                "%s of student %s was not judged: run nbgrader autograde %s --force --student %s",
+                "%s of student %s has no score. %s When the reason is gone: nbgrader autograde %s --force --student %s",
                 marks["grade_id"],
                 self.student_id,
+                " ".join(reasons),
                 self.assignment_id,
                 self.student_id,
             )
@@ -216,7 +220,7 @@ class ExportVerdicts(CsvExportPlugin):
             names = open_ones.get((facts.get("assignment", ""), facts.get("student_id", "")))
             if names:
                 self.log.warning(
-                    "%s of student %s has no score, because %s was not judged: run nbgrader autograde again",
+                    "%s of student %s has no score, because %s was not judged: the log of autograde says why",
                     facts["assignment"],
                     facts["student_id"],
                     ", ".join(names),
@@ -229,6 +233,7 @@ class ExportVerdicts(CsvExportPlugin):
 
 def configure(c: Any) -> None:
     """Set up nbgrader's configuration object `c`. To be called from nbgrader_config.py."""
+    warnings.filterwarnings("ignore", "Object of type <Submitted")  # SQLAlchemy's, about nbgrader's own steps
     # nbgrader runs alembic by its name, which is not found if Python's environment has not been activated.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     steps = GenerateAssignment.class_traits()["preprocessors"].default()

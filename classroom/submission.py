@@ -31,6 +31,7 @@ from gemm_lab.notebook_files import KERNEL
 from gpu_simulator.errors import LabError
 
 ANSWER, CHECK = "answer_", "check_"  # the prefixes of the grade_id of an exercise's two cells
+NOT_JUDGED = "NotJudged"  # the error name that represents the third verdict in a check's output
 OWN = "gemm_lab"  # the metadata key for this module's notes for the feedback
 MOST_BYTES = 200 << 20
 PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}  # the attachments of Markdown that are kept
@@ -194,6 +195,12 @@ def exercise_in(grade_id: str, kind: str) -> str | None:
     """The exercise whose answer (kind: ANSWER) or check (CHECK) has this grade_id; None if there is none."""
     name = grade_id.removeprefix(kind)
     return name if grade_id.startswith(kind) and name in exercises() else None
+
+
+def not_judged_in(cell: Any) -> list[str]:
+    """The reasons why a check was not judged, from its outputs; empty if it was."""
+    outputs = cell.outputs if cell.cell_type == "code" else []
+    return [output.evalue for output in outputs if output.output_type == "error" and output.ename == NOT_JUDGED]
 
 
 def exercise_of(cell: Any, kind: str) -> str | None:

@@ -75,7 +75,8 @@ class Effort:
     def _end(self, launch: Any, index: int, limit: str) -> None:
         block = launch.program.blocks[index]
         item = block.terminator or (block.code[-1] if block.code else None)
-        raise BudgetExceeded(f"The kernel executed {limit}; it spins at {launch.describe(item)}.")
+        where = launch.describe(item)
+        raise BudgetExceeded(f"The kernel executed {limit}; it spins at {where}, or does too much, such as printf.")
 
 
 def _price(block: Any) -> tuple[int, float, float]:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import venv
 from importlib import metadata
 from pathlib import Path
 
@@ -184,6 +185,26 @@ def test_a_missing_python_is_a_sentence(tmp_path):
     assert done.returncode != 0
     assert "There is no 'python-that-is-not-here' here; install Python 3.10 or newer" in done.stderr
     assert not (tmp_path / "venv" / ".stamp-made").exists()
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="there make names the container first")
+def test_an_environment_that_was_interrupted_before_it_had_pip_is_completed(tmp_path):
+    environment = tmp_path / "an environment"
+    venv.create(environment)
+    done = make(f"PYTHON={sys.executable}", f"VENV={environment}", str(environment / ".stamp-made"))
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    assert subprocess.run([environment / "bin/python", "-m", "pip", "--version"], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="there make names the container first")
+def test_a_folder_that_takes_no_environment_is_a_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    done = make(f"PYTHON={sys.executable}", f"VENV={tmp_path / 'file'}", f"{tmp_path / 'file'}/.stamp-made")
+    assert done.returncode != 0 and "make VENV=FOLDER ... takes another folder" in done.stderr
+
+
+def test_an_empty_name_of_the_environment_is_the_usual_one():
+    assert '".venv/bin/python" -m jupyterlab' in make("-n", "lab", "VENV=").stdout
 
 
 @pytest.mark.parametrize(

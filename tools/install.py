@@ -21,7 +21,16 @@ ROOT = Path(__file__).resolve().parents[1]
 PIP = [sys.executable, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check", "--progress-bar=off"]
 PINNED = re.compile(r"^[\w.-]+==", re.M)
 TAKEN_UP = re.compile(r"(?:Collecting|Requirement already satisfied:|Processing) (?:\S*/)?([\w.]+)")
+OF_OTHER_MACHINES = re.compile(r"Ignoring \S+: markers ")
 LINES_OF_A_FAILURE, STEPS_IN_A_LOG = 20, 25
+# What pip says when it fails, and what helps then.
+REMEDIES = {
+    "DO NOT MATCH THE HASHES": "A file is another one than locks/ names, so it was not installed. Try again; if it "
+    "stays so, ask who changed it: `git diff locks`, or whoever runs your index of packages.",
+    "Retrying (": "It needs a network.",
+    "No matching distribution": "It needs a network. If it has one, LOCKED=0 behind the make command takes the "
+    "versions that fit this machine.",
+}
 
 
 def locks_of(names: list[str], torch: bool) -> list[Path]:
@@ -50,6 +59,8 @@ def pip(what: str, arguments: list[str], count: int = 1) -> None:
     )
     last, done, live = deque(maxlen=LINES_OF_A_FAILURE), 0, sys.stdout.isatty()
     for line in process.stdout:
+        if OF_OTHER_MACHINES.match(line):
+            continue
         last.append(line.rstrip())
         found = TAKEN_UP.match(line.strip())
         done += bool(found)
@@ -61,10 +72,8 @@ def pip(what: str, arguments: list[str], count: int = 1) -> None:
         print("\r".ljust(72), end="\r", flush=True)
     if process.wait():
         print("\n".join(last), file=sys.stderr)
-        raise SystemExit(
-            f"{what[0].upper()}{what[1:]} failed; pip's reason stands above. It needs a network. LOCKED=0 behind the "
-            "make command takes the versions that fit this machine."
-        )
+        remedy = next((helps for says, helps in REMEDIES.items() if any(says in line for line in last)), "")
+        raise SystemExit(f"{what[0].upper()}{what[1:]} failed; pip's reason stands above. {remedy}".rstrip())
 
 
 def main() -> None:
@@ -86,4 +95,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("\nInterrupted. Run the same command again: it installs what is missing.") from None

@@ -237,9 +237,12 @@ def judge_rounds(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
 
 def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]) -> list[int]:
     if set(choices) != set(names):
+        lacking = [f"{name} is missing" for name in names if name not in choices]
+        further = [f"{str(name)[:40]} is none of them" for name in choices if name not in names]
         raise ConfigError(
             f"{exercise.title} is checked by exercise.check({', '.join(f'{name}=…' for name in names)}), "
-            f"with {'the names of the numbers' if len(names) > 1 else 'the name of the number'} and no other argument."
+            f"with {'the names of the numbers' if len(names) > 1 else 'the name of the number'} and no other argument: "
+            f"{', '.join([*lacking, *further])}."
         )
     for name, value in choices.items():
         least = 0 if name == "pad_bytes" else 1  # no padding is a legal answer, and it may be the right one

@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup  # noqa: E402
 from small_course import (  # noqa: E402
     CHOICE,
     KERNEL,
+    NAME,
     Course,
     answer,
     by_a_word,
@@ -293,3 +294,35 @@ def test_the_index_names_the_exercises_and_kernels_have_the_colours_of_their_lan
     assert words["int"] == ["kt"] and words["0.5f"] == ["mf"] and words["// RIGHT"] == ["c1"]
     choice = next(area for area in soup.find_all(class_="input_area") if "choice" in area.get_text())
     assert choice.find("span", class_="nb").get_text() == "dict"
+
+
+def test_what_was_not_judged_shows_no_score_unless_a_person_gives_one_and_the_log_says_why(classroom):
+    book = classroom.solved()
+    answer(book, KERNEL)["source"] = "%%kernel\nILL"
+    forged = f'<a name="check_{KERNEL}">Score: 0.0 / 10.0</a>'
+    book["cells"].insert(0, {"cell_type": "markdown", "id": "forged", "metadata": {}, "source": forged})
+    classroom.hand_in("unlucky", book)
+    said = classroom.must(classroom.api.autograde(NAME, "unlucky"))["log"]
+    assert f"check_{KERNEL} of student unlucky has no score. Not judged: Read: ILL" in said
+    assert f"nbgrader autograde {NAME} --force --student unlucky" in said
+
+    def shown():
+        classroom.must(classroom.api.generate_feedback(NAME, "unlucky", force=True))
+        soup = BeautifulSoup(classroom.page("unlucky"), "html.parser")
+        heading = soup.find("a", attrs={"name": f"check_{KERNEL}"}).find_next(class_="pull-right")
+        assert "Score: 0.0 / 10.0" in soup.find(class_="rendered_html").get_text()
+        return soup.find(id="toc").find("li").get_text(), heading.get_text().split("(")[0].strip()
+
+    title = exercises()[KERNEL].title
+    assert shown() == (f"{title} (not judged automatically)", "not judged automatically")
+    with classroom.book() as grades:
+        grades.find_grade(f"check_{KERNEL}", NAME, NAME, "unlucky").manual_score = 7
+        grades.db.commit()
+    assert shown() == (f"{title} (Score: 7.0 / 10.0)", "Score: 7.0 / 10.0")
+
+
+def test_sentences_of_a_verdict_are_broken_into_lines_and_columns_of_a_table_stand_apart(classroom):
+    classroom.hand_in("plain", classroom.released())
+    classroom.grade("plain")
+    head = classroom.page("plain").partition("</head>")[0]
+    assert ".output_subarea pre {white-space: pre-wrap" in head and ":is(td, th) {padding" in head

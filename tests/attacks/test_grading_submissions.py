@@ -229,19 +229,19 @@ CHANGES = [
     (split_choice, ALL, "2 cells with the answer to 02_warp_tile. Only the upper one"),
     (same_ids, ALL, "Only the lower one"),
     (two_checks, ALL, "2 cells marked “check_02_inner_product”"),
-    (renamed, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
-    (of_another_notebook, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
+    (renamed, {KERNEL: 0, CHOICE: 10}, "There is no cell with the answer"),
+    (of_another_notebook, {KERNEL: 0, CHOICE: 10}, "There is no cell with the answer"),
     (a_stranger_beside, ALL, ""),
-    (no_grade_id, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
-    (answer_marked_as_check, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
+    (no_grade_id, {KERNEL: 0, CHOICE: 10}, "There is no cell with the answer"),
+    (answer_marked_as_check, {KERNEL: 0, CHOICE: 10}, "There is no cell with the answer"),
     (odd_marks, ALL, ""),
-    (marks_that_are_no_marks, NONE, "has 0 cells"),
-    (numbers_as_ids, NONE, "has 0 cells"),
+    (marks_that_are_no_marks, NONE, "no cell with the answer"),
+    (numbers_as_ids, NONE, "no cell with the answer"),
     (as_markdown, ALL, "was handed in as a Markdown cell"),
     (as_raw, ALL, "was handed in as a raw cell"),
     (check_as_markdown, ALL, ""),
     (of_no_known_type, ALL, "was handed in as a raw cell"),
-    (no_answer, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
+    (no_answer, {KERNEL: 0, CHOICE: 10}, "There is no cell with the answer"),
     (neither_answer_nor_check, {KERNEL: 0, CHOICE: 10}, "was missing"),
     (nothing_left, NONE, "was missing"),
     (only_prose, NONE, "was missing"),
@@ -266,7 +266,7 @@ def test_a_changed_notebook_is_graded_as_far_as_it_can_be(change, scores, says, 
     classroom.grade(student)
     assert classroom.scores(student) == scores, classroom.messages(student)
     assert says in classroom.messages(student) and "Score:" in classroom.page(student)
-    if "cells with the answer" in says or "Only" in says:
+    if "with the answer" in says or "Only" in says:
         assert says in classroom.page(student)
 
 

@@ -103,6 +103,7 @@ def test_a_choice_that_only_a_person_can_read_is_not_judged(text):
         ("while True: pass", "does not say choice"),
         ("choice: dict", "does not say choice"),
         ("choice = ", "not Python"),
+        ("a = 1\nchoice = dict(a=1 b=2)", r"not Python in line 2: .* forgot a comma\.$"),
         ("choice = dict(a=\0)", "not Python"),
         ("choice = " + "(" * 5000, "not Python"),
         ("choice = dict(a=" + "9" * 9999 + ")", "not Python"),

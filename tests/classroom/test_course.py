@@ -1,7 +1,9 @@
 """`make course`: every notebook with exercises becomes an assignment that nbgrader can read."""
 
 import re
+import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import nbformat
@@ -106,6 +108,16 @@ def test_a_second_build_keeps_the_settings_of_the_course(built):
     config.write_text(config.read_text() + "# ours\n")
     course.build(built[0], [data_dir("notebooks") / "04_banks_and_wavefronts.ipynb"])
     assert config.read_text().endswith("# ours\n")
+
+
+def test_the_next_command_finds_nbgrader_and_the_folder(tmp_path, capsys):
+    folder = tmp_path / "a course"
+    course.main([str(data_dir("notebooks") / "04_banks_and_wavefronts.ipynb"), "--into", str(folder)])
+    said = capsys.readouterr().out
+    assert said.startswith("04_banks_and_wavefronts: 1 exercise, 10 points\n")
+    activate, enter, run = said.partition("Next: ")[2].strip().split(" && ")
+    assert shlex.split(enter) == ["cd", str(folder)] and run == "nbgrader generate_assignment NAME"
+    assert shlex.split(activate) == [".", str(Path(sys.prefix) / "bin" / "activate")]
 
 
 @pytest.mark.parametrize(

@@ -283,6 +283,11 @@ def test_names_that_the_judge_itself_uses_are_no_choice(text):
     assert "is checked by exercise.check(" in judged("02_warp_tile", text, 0).message
 
 
+@pytest.mark.parametrize(("name", "text"), [("00_coalesce", ""), ("02_warp_tile", " \n\t")])
+def test_an_empty_cell_is_called_empty(name, text):
+    assert judged(name, text, 0).message == "The cell of the answer is empty."
+
+
 def test_an_unknown_exercise_and_text_that_is_no_number_are_refusals():
     assert "There is no exercise" in judged("99_nothing", "", 0).message
     assert "must be a whole number" in judged("02_warp_tile", "choice = dict(warps_m=True, warps_n='2')", 0).message

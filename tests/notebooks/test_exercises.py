@@ -175,7 +175,8 @@ def test_each_tile_has_its_facts():
     "choice, says",
     [
         ({}, r"check\(block_m=…, block_n=…, block_k=…\)"),
-        ({"block_m": 256, "block_n": 256}, "block_k=…"),
+        ({"block_m": 256, "block_n": 256}, r"block_k=….* no other argument: block_k is missing\.$"),
+        ({"BLOCK_M": 256, "block_n": 256, "block_k": 32}, r": block_m is missing, BLOCK_M is none of them\.$"),
         ({"block_m": 256, "block_n": 256, "block_k": 32, "stages": 2}, "is checked by exercise.check"),
         ({"block_m": 256, "block_n": 256, "block_k": 0}, "block_k must be a whole number"),
         ({"block_m": 256, "block_n": 256.0, "block_k": 32}, "block_n must be a whole number"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -126,3 +127,25 @@ def test_a_file_with_another_hash_is_refused_in_a_sentence(project):
     done = run(project, python, "lab")
     assert done.returncode == 1 and "gamma" not in str(installed(python))
     assert "Installing packages failed; pip's reason stands above." in done.stderr and "Traceback" not in done.stderr
+    assert "A file is another one than locks/ names" in done.stderr
+    assert "LOCKED=0" not in done.stderr and "network" not in done.stderr  # neither is the reason
+
+
+def test_a_failure_does_not_speak_of_packages_for_other_machines(project):
+    python = python_with("bundled", project)
+    with (project / "locks/lab.txt").open("a") as lock:
+        lock.write("elsewhere==1.0 ; sys_platform == 'other' --hash=sha256:00\n")
+        lock.write(f"absent==1.0 --hash=sha256:{'0' * 64}\n")
+    done = run(project, python, "lab")
+    assert done.returncode == 1 and "elsewhere" not in done.stderr
+    assert "absent==1.0" in done.stderr and "It needs a network." in done.stderr and "LOCKED=0" in done.stderr
+
+
+def test_an_interruption_is_a_sentence(project, monkeypatch):
+    def interrupted(*_arguments, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    monkeypatch.setattr(sys, "argv", ["install.py", "lab"])
+    with pytest.raises(SystemExit, match="Run the same command again"):
+        runpy.run_path(str(project / "tools/install.py"), run_name="__main__")
