@@ -137,15 +137,15 @@ install = $(PY) tools/install.py $(call locks,$(1)) $(if $(filter torch,$(call e
 
 # With LOCKED=0 pip chooses, and prints what it takes up. The tests want the torch of constraints.txt even then.
 $(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
-	@$(if $(UNLOCKED),$(PIP) --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
+	@$(if $(UNLOCKED),$(PIP) --editable ./gpu_simulator --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
 	@touch "$@"
 
 $(COURSE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
-	@$(if $(UNLOCKED),$(PIP) --editable ".[course]",$(call install,course))
+	@$(if $(UNLOCKED),$(PIP) --editable ./gpu_simulator --editable ".[course]",$(call install,course))
 	@touch "$@"
 
 $(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
 	$(if $(and $(UNLOCKED),$(if $(NO_TEST_TORCH),,torch)),@$(PIP) --requirement constraints.txt)
-	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt --editable ".[$(TEST_EXTRAS)]",\
+	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt --editable ./gpu_simulator --editable ".[$(TEST_EXTRAS)]",\
 		$(call install,$(TEST_EXTRAS)$(if $(NO_TEST_TORCH),,$(comma)torch)))
 	@touch "$@"

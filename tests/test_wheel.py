@@ -16,7 +16,7 @@ from gemm_lab.notebook_files import copy_series
 from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("gemm_lab", "gpu_simulator", "gpu_runner", "classroom")
+PACKAGES = ("gemm_lab", "gpu_runner", "classroom")
 DATA = ("kernels", "images", "results", "notebooks")
 
 
@@ -44,10 +44,11 @@ def simulator(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def outside(wheel, tmp_path_factory):
-    """A folder outside the checkout with the wheel unpacked beside it, and what runs Python there."""
+def outside(wheel, simulator, tmp_path_factory):
+    """A folder outside the checkout with both wheels unpacked beside it, and what runs Python there."""
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("outside")
-    zipfile.ZipFile(wheel).extractall(site)
+    for path in (wheel, simulator):
+        zipfile.ZipFile(path).extractall(site)
     # Where these tests run, an editable installation may offer the checkout's own tools.
     (site / "tools.py").write_text("raise ModuleNotFoundError('a wheel has no tools')\n")
     environment = os.environ | {"PYTHONPATH": str(site), "XDG_STATE_HOME": str(folder / "state")}
@@ -71,22 +72,14 @@ def test_wheel_ships_the_package_and_its_data(wheel):
     for path in (ROOT / "kernels").rglob("*.cu*"):
         assert f"gemm_lab/data/{path.relative_to(ROOT).as_posix()}" in names
     tops = {name.split("/")[0] for name in names}
-    packages = {"gemm_lab", "gpu_simulator", "gpu_runner", "classroom"}
     shared = f"gemm_lab-{__version__}.data"
-    assert tops == {*packages, f"gemm_lab-{__version__}.dist-info", shared}, "nothing beside the packages"
+    assert tops == {*PACKAGES, f"gemm_lab-{__version__}.dist-info", shared}, "nothing beside the packages"
     extension = f"{shared}/data/share/jupyter/labextensions/gemm_lab"
     assert {name for name in names if name.startswith(shared)} == {
         f"{extension}/package.json",
         f"{extension}/remoteEntry.js",
     }
-    assert modules(names, "gpu_simulator") == modules_of_the_simulator()
-    others = {name for name in names if name.startswith("gpu_simulator/")} - modules(names, "gpu_simulator")
-    assert others == {"gpu_simulator/py.typed"}
     assert {"gemm_lab/py.typed", "gemm_lab/__init__.pyi"} <= names, "the types"
-
-
-def modules(names: set[str], package: str) -> set[str]:
-    return {name for name in names if name.startswith(f"{package}/") and name.endswith(".py")}
 
 
 def modules_of_the_simulator() -> set[str]:
@@ -104,6 +97,14 @@ def test_the_wheel_of_the_simulator_holds_its_modules_alone(simulator):
     assert [line for line in lines if line.startswith("Requires-Dist") and "extra ==" not in line] == [
         "Requires-Dist: numpy>=1.26"
     ]
+
+
+def test_the_wheels_share_no_file_and_name_each_other_by_version(wheel, simulator):
+    """So one can be removed, and the other works on; and the two can be installed in either order."""
+    assert not set(zipfile.ZipFile(wheel).namelist()) & set(zipfile.ZipFile(simulator).namelist())
+    version = simulator.name.split("-")[1]
+    metadata = zipfile.ZipFile(wheel).read(f"gemm_lab-{__version__}.dist-info/METADATA").decode()
+    assert f"Requires-Dist: gpu-simulator=={version}\n" in metadata.replace("gpu_simulator", "gpu-simulator")
 
 
 ALONE = """

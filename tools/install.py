@@ -91,7 +91,7 @@ def main() -> None:
     print(f"{count} packages into {sys.prefix}: this takes about a minute")
     pip("installing packages", ["--require-hashes", "--only-binary=:all:", *requirements], count)
     if not options.packages_alone:
-        pip("installing this folder", ["--no-build-isolation", "--editable", "."])
+        pip("installing this folder", ["--no-build-isolation", "--editable", "./gpu_simulator", "--editable", "."])
 
 
 if __name__ == "__main__":

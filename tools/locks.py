@@ -56,7 +56,8 @@ def requirements() -> dict[str, list[str]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     simulator = tomllib.loads((ROOT / "gpu_simulator/pyproject.toml").read_text(encoding="utf-8"))["project"]
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
-    base, extras = project["dependencies"], project["optional-dependencies"]
+    base = [line for line in project["dependencies"] if not line.startswith("gpu_simulator==")]  # a folder of this one
+    extras = project["optional-dependencies"]
     sources = {name: [*base, *build, PIP, *extras.get(name, [])] for name in WHOLE}
     sources |= {name: extras[name] for name in ADDED if name != "simulator"}
     sources["simulator"] = sum(simulator["optional-dependencies"].values(), simulator["dependencies"])

@@ -30,7 +30,9 @@ if not importlib.util.find_spec("gemm_lab"):
     with contextlib.suppress(OSError):
         ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(cuda))
     extra = "[cuda13]" if cuda.value >= 13000 else "[cuda12]" if cuda.value >= 12000 else ""
-    %pip install --quiet "gemm_lab{extra} @ git+REPOSITORY@BRANCH"
+    lab = f"gemm_lab{extra} @ git+REPOSITORY@BRANCH"
+    simulator = "gpu_simulator @ git+REPOSITORY@BRANCH#subdirectory=gpu_simulator"
+    %pip install --quiet "{lab}" "{simulator}"
 # Colab leaves out the pictures between the cells. A double click on such a cell shows the NAME of a file NAME.png, and
 # lab.figure("NAME") in a cell of your own shows the picture."""
 

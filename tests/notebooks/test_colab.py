@@ -60,7 +60,9 @@ def installed(monkeypatch, driver, present=False):
 )
 def test_the_driver_chooses_the_packages(monkeypatch, driver, extra):
     (line,) = installed(monkeypatch, driver)
-    assert line == f'install --quiet "gemm_lab{extra} @ git+{colab.REPOSITORY}@{colab.BRANCH}"'
+    source = f"git+{colab.REPOSITORY}@{colab.BRANCH}"
+    both = f'"gemm_lab{extra} @ {source}" "gpu_simulator @ {source}#subdirectory=gpu_simulator"'
+    assert line == f"install --quiet {both}"
 
 
 @pytest.mark.parametrize("driver", [None, 12_040, 13_000])

@@ -61,8 +61,10 @@ def project(tmp_path):
     (tmp_path / "constraints.txt").write_text("torch==9.0\n")
     (locks / "torch.txt").write_text(release(index, "filelock", "1.0"))
     (locks / "torch_cuda.txt").write_text("no-such-library==1.0 --hash=sha256:00\n")
-    (tmp_path / "pyproject.toml").write_text(PROJECT)
-    (tmp_path / "backend.py").write_text(BACKEND)
+    for folder, name in ((tmp_path, "here"), (tmp_path / "gpu_simulator", "gpu_simulator")):
+        folder.mkdir(exist_ok=True)
+        (folder / "pyproject.toml").write_text(PROJECT)
+        (folder / "backend.py").write_text(BACKEND.replace("here", name))
     return tmp_path
 
 
@@ -117,6 +119,7 @@ def test_locked_versions_come_in_although_newer_ones_exist(pip, project):
     assert done.returncode == 0, done.stdout + done.stderr
     expected = {"alpha==1.0", "beta==1.0", "gamma==1.0", "torch==9.0", "filelock==1.0"}
     assert expected <= installed(python) and "here==1.0" in str(installed(python))
+    assert "gpu_simulator==1.0" in str(installed(python)).replace("-", "_")
     assert "packages into" in done.stdout and "installing this folder" in done.stdout
 
 
