@@ -12,7 +12,7 @@ from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow
-from gpu_simulator.observers.strong_accesses import accesses_of, passed_on
+from gpu_simulator.observers.strong_accesses import accesses_of, guessed, passed_on
 from gpu_simulator.observers.tcgen05.early_uses import early_uses
 
 
@@ -57,6 +57,7 @@ class Hazards:
     def __init__(self, launch):
         self.launch, self.found, self._seen = launch, [], {}
         self._passed_on: dict[int, bool] = {}
+        self._guessed: dict[int, bool] = {}
         sites = launch.program.sites
         self.where = [item.location or item.line for item in sites]  # the same for all copies of an unrolled loop
         self.accesses = accesses_of(launch.program)
@@ -83,6 +84,12 @@ class Hazards:
         if site not in self._passed_on:
             self._passed_on[site] = passed_on(self.launch.program, site)
         return self._passed_on[site]
+
+    def guessed(self, site: int) -> bool:
+        """Whether an atom.cas compares again what a load reads."""
+        if site not in self._guessed:
+            self._guessed[site] = guessed(self.launch.program, site)
+        return self._guessed[site]
 
     def observe(self, resident) -> RaceDetector:
         """The observer of one group of resident blocks."""

@@ -231,13 +231,16 @@ class RaceDetector(Observer):
         if reach == LANES and not together and self._exchanged_since(before, words.lane, lane):
             passed_on = past == "read" and access.verb == "writes" and self.hazards.passed_on(other)
             step = "passed on" if passed_on else "exchanged"
+        read, updated = (other, access.site) if past == "read" else (access.site, other)
+        guessed = bool(self.hazards.accesses.atomic[updated]) and self.hazards.guessed(read)
+        step = "guessed" if guessed else step
         self.hazards.add(
             "race",
             access.site,
             other,
             lambda: explain(words, access.site, access.verb, lane, past, other, equal, together, step or strength),
             reach,
-            SUSPICIOUS if equal or passed_on else RACE,
+            SUSPICIOUS if equal or passed_on or guessed else RACE,
         )
 
     def _exchanged_since(self, before: int, lane: int, other: int) -> bool:
