@@ -167,9 +167,15 @@ def _tensor_map(text: str, found: re.Match, seed: int) -> TensorMap:
         raise ConfigError(f"“{text}”: {error}") from None
 
 
-def begins_uninitialised(text: str) -> bool:
-    """Whether a word gives an array with `uninit` contents: NaN in every format, to be written before they are read."""
-    return re.search(r"[:=]uninit(?:,|$)", text) is not None
+def uninitialised(text: str, name: str) -> list[str]:
+    """The names of the arrays with `uninit` contents in an argument, as `launch` takes them: `2`, in a struct `0.1`.
+
+    They hold NaN in every format, and are to be written before they are read.
+    """
+    if text[:1] + text[-1:] in ("{}", "[]"):
+        parts = enumerate(_parts(text[1:-1]))
+        return [one for number, part in parts for one in uninitialised(part, f"{name}.{number}")]
+    return [name] if re.search(r"[:=]uninit(?:,|$)", text) else []
 
 
 def to_bf16(values: np.ndarray) -> np.ndarray:

@@ -59,13 +59,14 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
     return pieces, buffers
 
 
-def buffer_of_argument(pieces, number: int) -> int:
-    """The number of the buffer of an argument. Raises `LaunchError` if the argument is no array."""
-    whole = {n: piece for n, piece in enumerate(pieces) if isinstance(piece, (int, MapPiece))}
-    if number not in whole:
-        known = ", ".join(map(str, whole)) or "none"
-        raise LaunchError(f"uninit: argument {number!r} is not an array; these are: {known} (from 0).")
-    piece = whole[number]
+def buffer_of_argument(pieces, buffers: list[tuple[str, np.ndarray]], number: int | str) -> int:
+    """The number of the buffer of an argument, or of a member, such as "0.1". Raises `LaunchError` for what is none."""
+    found: dict[str, Any] = {name.removeprefix("argument "): at for at, (name, _) in enumerate(buffers)}
+    found |= {str(n): piece for n, piece in enumerate(pieces) if isinstance(piece, (int, MapPiece))}
+    if str(number) not in found:
+        known = ", ".join(one for one in found if one[0].isdigit()) or "none"
+        raise LaunchError(f"uninit: argument {number} is not an array; these are: {known} (from 0).")
+    piece = found[str(number)]
     return piece.array if isinstance(piece, MapPiece) else piece
 
 

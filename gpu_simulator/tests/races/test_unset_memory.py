@@ -49,7 +49,7 @@ def test_an_atomic_reads_as_well(cuda):
 
 
 @pytest.mark.parametrize(
-    ("number", "says"), [(1, "argument 1 is not an array; these are: 0 "), (7, "argument 7 is not")]
+    ("number", "says"), [(1, "argument 1 is not an array; these are: 0 "), (7, "7 is not"), ("0.1", "argument 0.1 is")]
 )
 def test_only_an_array_is_uninitialised(cuda, number, says):
     with pytest.raises(LaunchError, match=says):
