@@ -85,7 +85,7 @@ def check(launch) -> None:
     if program.max_threads and launch.threads > program.max_threads:
         raise LaunchError(
             f"A block of {launch.threads} threads is more than the {program.max_threads} that "
-            f"{program.entry} was compiled for (__launch_bounds__)."
+            f"{source_name(program.entry)} was compiled for (__launch_bounds__)."
         )
     if launch.block[2] > 64 or launch.grid[1] > 65535 or launch.grid[2] > 65535 or launch.grid[0] >= 2**31:
         raise LaunchError(

@@ -78,7 +78,7 @@ def test_a_counter_of_the_kernel_itself_begins_at_zero(kernel):
         ({"weights": np.zeros(4)}, "weights cannot hold float64"),
         ({"weights": np.zeros(4, np.int32)}, "weights cannot hold int32, because the kernel loads floats from it"),
         ({"weights": 1.0}, "weights has 16 bytes and is given by an array or by bytes"),
-        ({"table::scale": "much"}, "not by a str"),
+        ({"table::scale": "much"}, "not by 'much'"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(symbols, says):
