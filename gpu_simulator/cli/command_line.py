@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.cli.argument_words import DTYPES, FORMS, argument, uninitialised
+from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, from_bf16, named_arrays
 from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
 from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, short_margin
@@ -157,7 +157,10 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     if options.counts:
         print(short_margin(report, kernel.file, kernel.text))
     print(report)
-    for line in [*changes(before, arrays), *changes(filled, variables)]:
+    filled_words = (word.partition("=") for word in options.symbols)
+    halves = {*_named(options, BF16), *(name for name, _, value in filled_words if re.search(BF16, value))}
+    shown = {number: from_bf16(array) if number in halves else array for number, array in arrays.items()}
+    for line in [*changes(before, arrays, halves), *changes(filled, variables, halves)]:
         print(line)
     if report.output:
         print(f"printed by the kernel:\n{report.output}")
@@ -168,8 +171,8 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     if options.hazards and not hazards:
         print("no hazards found in this launch")
     for word in options.printed:
-        print(part_of(word, arrays))
-    differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance))]
+        print(part_of(word, shown))
+    differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance, shown))]
     for line in differ:
         print(line)
     if options.compare and not differ:
@@ -189,6 +192,11 @@ def _arguments(options) -> list:
     return [argument(word, seed) for seed, word in enumerate(options.arguments)]
 
 
+def _named(options, pattern: str) -> list[str]:
+    """The names of the arguments, and of members, whose words fit a pattern of `argument_words`."""
+    return [name for at, word in enumerate(options.arguments) for name in named_arrays(pattern, word, str(at))]
+
+
 def _symbols(options) -> dict[str, Any]:
     """The contents of variables by name; the same values each time."""
     found = {}
@@ -201,7 +209,7 @@ def _symbols(options) -> dict[str, Any]:
             )
         if name in found:
             raise ConfigError(f"--set {word}: {name} has a value already; give each variable once.")
-        if uninitialised(value, name):
+        if named_arrays(UNINIT, value, name):
             raise ConfigError(f"--set {word}: a variable is never uninitialised; give its contents.")
         found[name] = argument(value, seed)
     return found
@@ -222,7 +230,7 @@ def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str)
             max_instructions=options.max_instructions,
             max_seconds=options.max_seconds,
             symbols=symbols,
-            uninit=[name for number, word in enumerate(options.arguments) for name in uninitialised(word, str(number))],
+            uninit=_named(options, UNINIT),
             on_start=progress.begin,
         )
 

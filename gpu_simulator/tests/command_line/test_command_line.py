@@ -361,6 +361,20 @@ def test_the_types_of_arrays_are_those_of_the_pointers(run, tmp_path, first, sec
     assert code == bool(says) and says in out
 
 
+def test_numbers_of_16_bits_are_shown_as_numbers(run, tmp_path):
+    need_compiler()
+    head = "#include <cuda_bf16.h>\n__constant__ __nv_bfloat16 half_;\n"
+    (tmp_path / "half.cu").write_text(
+        f"{head}__global__ void k(__nv_bfloat16* b) {{ b[threadIdx.x] = b[threadIdx.x] + half_; }}\n"
+    )
+    np.save("floats.npy", np.arange(4, dtype=np.float32) + 0.5)
+    words = ("half.cu", "--block", "4", "--arg", "bf16:4:arange", "--set", "half_=bf16:1:0.5", "--print", "0[1:3]")
+    code, out = run(*words, "--compare", "0=floats.npy", "--save", "0=bits.npy")
+    assert code == 0 and "argument 0, bfloat16:4: 0.5 1.5 2.5 3.5" in out and "0[1:3] = [1.5, 2.5]" in out
+    assert np.load("bits.npy").dtype == np.uint16 and "half_, bfloat16:1: unchanged" in out
+    assert run(*words, "--compare", "0=bits.npy")[0] == 0
+
+
 def test_an_array_that_begins_uninitialised(run, add, tmp_path):
     words = ("add.ptx", "--arg", "f32:32:ones", "--arg", "f32:32:ones", "--hazards")
     code, out = run(*words, "--arg", "f32:32:uninit", "--save", "2=sum.npy")
