@@ -318,7 +318,7 @@ def test_a_variable_is_set_and_saved_for_the_next_command(run, tmp_path):
     )
     words = ("sums.cu", "--kernel", "more", "--block", "4", "--set", "step=3", "--save", "sums=sums.npy")
     code, out = run(*words, "--set", "sums=i32:4:arange", "--hazards")
-    assert code == 0 and "sums, int32:4: 3 4 5 6" in out
+    assert code == 0 and "sums, int32:4: 3 4 5 6" in out and "0 hazards)" in out
     assert run(*words, "--set", "sums=sums.npy")[0] == 0
     assert np.load("sums.npy").tolist() == [6, 7, 8, 9]
     shown = run("sums.cu", "--kernel", "show", "--block", "4", "--arg", "i32:4")
@@ -380,7 +380,7 @@ def test_an_array_that_begins_uninitialised(run, add, tmp_path):
     code, out = run(*words, "--arg", "f32:32:uninit", "--save", "2=sum.npy")
     assert code == 0 and (np.load("sum.npy") == 2).all()
     code, out = run("add.ptx", "--arg", "f32:32:ones", "--arg", "f32[32]=uninit", "--arg", "f32:32", "--hazards")
-    assert code == 1 and "reads byte 0 of argument 1, which nothing has written" in out
+    assert code == 1 and "reads byte 0 of argument 1, which nothing has written" in out and ", 1 hazard)" in out
 
 
 LOOK = """__global__ void kernel(int* out) {
