@@ -72,7 +72,7 @@ def kernel_file(
         )
     except compiler.CompileError as error:
         raise compiler.CompileError(error.name, error.diagnostics, code.left_out) from None
-    symbol = _entry(_ENTRY.findall(compiled.ptx), entry, path.name)
+    symbol = _entry(_ENTRY.findall(compiled.ptx), entry, path.name, code.left_out)
     parameters = code.parameters.get(source_name(symbol).rpartition("::")[2], ())
     return KernelFile(compiled, symbol, text, f"{path.stem}.cu", tuple(parameters))
 
@@ -122,10 +122,11 @@ def _check_templates(code: DeviceCode, entry: str | None, file: str) -> None:
         raise ConfigError(f"Say which kernel of {file} to run:{shown}")
 
 
-def _entry(found: list[str], entry: str | None, file: str) -> str:
+def _entry(found: list[str], entry: str | None, file: str, left_out: Sequence[str] = ()) -> str:
     """The entry with a name. Raises `ConfigError` if there is none, or several."""
     if not found:
-        raise ConfigError(f"{file} has no kernel: a function that is declared __global__ void.")
+        hint = f" Left out: {', '.join(left_out)}; if it is in one of them, name its folder as an include folder."
+        raise ConfigError(f"{file} has no kernel: a function that is declared __global__ void.{hint * bool(left_out)}")
     names = {symbol: source_name(symbol) for symbol in found}
     if entry is None:
         if len(found) == 1:

@@ -5,7 +5,7 @@ Also rejects an array whose elements are not what the kernel's C++ parameter poi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.hardware.tensor_memory_layout import ALLOCATIONS, COLUMNS
 from gpu_simulator.ptx.demangle import source_name
-from gpu_simulator.ptx.parameter_types import parameters
+from gpu_simulator.ptx.parameter_types import Parameter, parameters
 
 # The most shared memory that a block may have, in bytes, by compute capability.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
@@ -85,7 +85,7 @@ def check(launch) -> None:
     if program.max_threads and launch.threads > program.max_threads:
         raise LaunchError(
             f"A block of {launch.threads} threads is more than the {program.max_threads} that "
-            f"{program.entry} was compiled for (__launch_bounds__)."
+            f"{source_name(program.entry)} was compiled for (__launch_bounds__)."
         )
     if launch.block[2] > 64 or launch.grid[1] > 65535 or launch.grid[2] > 65535 or launch.grid[0] >= 2**31:
         raise LaunchError(
@@ -118,16 +118,21 @@ def check_dtypes(entry: str, source: str, args: Sequence[Any]) -> None:
     and neither is `void*`, `char*`, `unsigned char*` or a vector of integers such as `uint4*`, which can point to
     anything. Bytes (uint8) and structured arrays fit every pointer.
     """
-    for number, (parameter, value) in enumerate(zip(parameters(entry, source), args, strict=False)):
-        kind = parameter.type.removesuffix("*")
-        if kind == parameter.type or not isinstance(value, np.ndarray) or _fits(kind, value.dtype):
-            continue
-        name, meant = parameter.name or "a", _meant(kind)
+    for number, parameter, meant in misfits(entry, source, args):
+        name = parameter.name or "a"
         cast = f"{'ml_dtypes' if meant == 'bfloat16' else 'np'}.{meant}"
         raise LaunchError(
-            f"args[{number}] is an array of {value.dtype}, but {source_name(entry)} takes {parameter.type} there: "
-            f"convert the array before the call, {name} = {name}.astype({cast})."
+            f"args[{number}] is an array of {args[number].dtype}, but {source_name(entry)} takes {parameter.type} "
+            f"there: convert the array before the call, {name} = {name}.astype({cast})."
         )
+
+
+def misfits(entry: str, source: str, args: Sequence[Any]) -> Iterator[tuple[int, Parameter, str]]:
+    """Yields (number, parameter, meant dtype) of each array that `check_dtypes` refuses."""
+    for number, (parameter, value) in enumerate(zip(parameters(entry, source), args, strict=False)):
+        kind = parameter.type.removesuffix("*")
+        if kind != parameter.type and isinstance(value, np.ndarray) and not _fits(kind, value.dtype):
+            yield number, parameter, _meant(kind)
 
 
 def _fits(kind: str, dtype: np.dtype) -> bool:

@@ -71,7 +71,7 @@ def launch(
     heap_bytes: int = HEAP_BYTES,
     on_start: Callable[[Launch], None] | None = None,
     symbols: Mapping[str, Any] | None = None,
-    uninit: Iterable[int] = (),
+    uninit: Iterable[int | str] = (),
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -106,7 +106,8 @@ def launch(
     symbols: contents of `__constant__` and `__device__` variables by name, which a host program would copy there: an
     array of the variable's size, which is updated in place, so that the next launch can be given it; a number; `bytes`.
     uninit: numbers of arguments whose arrays begin uninitialised, as memory of cudaMalloc does: with NaN in every
-    format. A search for hazards reports what is read there before it is written.
+    format; of a member of a struct or of an array of pointers, such as "0.1". A search for hazards reports what is
+    read there before it is written.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
     on_start: called with the `Launch` before it runs; `launch_progress.progress` says what that is doing.
 
@@ -231,7 +232,7 @@ class Launch:
         reversed_arrays: bool = False,
         heap_bytes: int = HEAP_BYTES,
         symbols: Mapping[str, Any] | None = None,
-        uninit: Iterable[int] = (),
+        uninit: Iterable[int | str] = (),
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem, self.tensor_memory_base = timing, dynamic, tensor_memory_base
@@ -252,7 +253,7 @@ class Launch:
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
         for number in uninit:
-            self.memory.leave_unset(places[buffer_of_argument(pieces, number)])
+            self.memory.leave_unset(places[buffer_of_argument(pieces, self.buffers, number)])
         for given in self.given:
             self.memory.data[given.offset : given.offset + len(given.data)] = np.frombuffer(given.data, np.uint8)
         self.sites = [SiteCounts() for _ in program.sites]

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from gpu_simulator.faults import BudgetExceeded, LaunchError
+from gpu_simulator.ptx.demangle import source_name
 
 VARIABLE = "GEMM_LAB_MEMORY_MB"
 SHARE = 0.75
@@ -99,7 +100,7 @@ def blocks_at_once(
     words = ", ".join(f"{in_words(parts[name])} for {name}" for name in largest if parts[name])
     remedy = REMEDIES[next(key for key in REMEDIES if largest[0].startswith(key))]
     raise LaunchError(
-        f"{program.entry} would need about {in_words(rest + each)} of memory with one "
+        f"{source_name(program.entry)} would need about {in_words(rest + each)} of memory with one "
         f"{'block' if cluster == 1 else 'cluster'} resident ({words}), more than the "
         f"{in_words(limit)} that it may take here. {remedy}, or allow more with max_bytes= or {VARIABLE}."
     )

@@ -152,7 +152,7 @@ class Report:
         return (
             f"Report({self.instructions:,} warp instructions, {t.wavefronts:,} shared wavefronts "
             f"({t.ideal_wavefronts:,} ideal), "
-            f"{t.sectors:,} sectors, {len(self.hazards)} hazards)"
+            f"{t.sectors:,} sectors, {len(self.hazards)} hazard{'s' * (len(self.hazards) != 1)})"
         )
 
 

@@ -30,7 +30,6 @@ from gpu_simulator.simulating import compiled_kernel
 
 SECONDS = 60.0
 SHOWN_VALUES = 6
-FILES = (".cu", ".cuh", ".ptx")
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def simulate(
     defines: Mapping[str, Any] | None = None,
     std: str | None = None,
     symbols: Mapping[str, Any] | None = None,
-    uninit: Sequence[int] = (),
+    uninit: Sequence[int | str] = (),
     max_seconds: float | None = SECONDS,
 ) -> Simulation:
     """Run any CUDA kernel of yours without a GPU, and show what each line costs and which layouts would cost less.
@@ -125,7 +124,7 @@ def simulate(
     arrays that are not declared with two extents.   include: folders with headers.   defines: macros.
     std: the C++ standard, such as "c++20"; by default C++17, or C++20 for a source that needs it.
     symbols: contents of `__constant__` and `__device__` variables by name; arrays are updated in place.
-    uninit: numbers of arguments whose arrays begin uninitialised, with NaN in every format.
+    uninit: numbers of arguments whose arrays begin uninitialised, with NaN in every format; "0.1" for a member.
     max_seconds: of processor time; None for no limit.
 
     What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
@@ -135,8 +134,12 @@ def simulate(
         launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
         if not isinstance(symbols, (Mapping, type(None))):
             raise ConfigError(f"symbols is a dict from names of variables to their contents, not {shown(symbols)}.")
-        if not isinstance(uninit, (list, tuple)) or None in map(as_whole, uninit):
-            raise ConfigError(f"uninit is a list of numbers of arguments, from 0, not {shown(uninit)}.")
+        if not isinstance(uninit, (list, tuple)) or any(
+            as_whole(one) is None and not isinstance(one, str) for one in uninit
+        ):
+            raise ConfigError(
+                f'uninit is a list of numbers of arguments, from 0, or of members such as "0.1", not {shown(uninit)}.'
+            )
         launching |= {"symbols": symbols, "uninit": uninit, "grid": grid, "block": block, "cluster": cluster}
         return _simulated(source, kernel, args, compiling, launching, rows)
     except LabError as error:
@@ -169,8 +172,6 @@ def _simulated(
     launching: dict[str, Any],
     rows: Mapping[str, int] | None,
 ) -> Simulation:
-    if not isinstance(source, (str, Path)):
-        raise ConfigError(f"The source is the text of a kernel or the path of its file, not {shown(source)}.")
     if not isinstance(args, (list, tuple)):
         raise ConfigError(f"args is a list with one item for each parameter, not {shown(args)}.")
     if not isinstance(kernel, (str, type(None))):
@@ -179,12 +180,10 @@ def _simulated(
         )
     if not isinstance(rows, (Mapping, type(None))):
         raise ConfigError(f"rows is a dict from shared arrays to elements of their rows, not {shown(rows)}.")
-    if isinstance(source, str) and "\n" not in source and source.strip().endswith(FILES):
-        source = Path(source.strip())
     found = compiled_kernel(source, kernel, **compiling)
     given = [*arrays_in(args).values()]
     for name, array in arrays_in(args).items():
-        if name.isdecimal() and int(name) in launching["uninit"] and array.flags.writeable and array.flags.c_contiguous:
+        if name in map(str, launching["uninit"]) and array.flags.writeable and array.flags.c_contiguous:
             array.reshape(-1).view(np.uint8)[:] = 0xFF  # as the launch does, so that what it writes counts as changed
     before = [array.copy() for array in given]
     with still_at_work(source_name(found.entry)):

@@ -32,6 +32,7 @@ FORMS = (
     "'{f32:64, 5}', for an array of pointers '[f32:64, f32:64]', or for a tensor map "
     "f16:64x128:random,box=64x8,swizzle=128"
 )
+BF16, UNINIT = r"^bf16[:\[]", r"[:=]uninit(?:,|$)"
 _COLON = re.compile(r"(?P<type>\w+):(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)(?::(?P<fill>.+))?")
 _BRACKET = re.compile(r"(?P<type>\w+)\[(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)\](?:=(?P<fill>.+))?")
 _MAP = re.compile(r"(?P<array>[^,]+),box=(?P<box>\d+(?:x\d+)*)(?:,swizzle=(?P<swizzle>\d+))?")
@@ -167,9 +168,20 @@ def _tensor_map(text: str, found: re.Match, seed: int) -> TensorMap:
         raise ConfigError(f"“{text}”: {error}") from None
 
 
-def begins_uninitialised(text: str) -> bool:
-    """Whether a word gives an array with `uninit` contents: NaN in every format, to be written before they are read."""
-    return re.search(r"[:=]uninit(?:,|$)", text) is not None
+def named_arrays(pattern: str, text: str, name: str) -> list[str]:
+    """The names of the arrays in an argument whose words fit, as `launch` takes them: `2`, in a struct `0.1`.
+
+    pattern: BF16, for arrays of bits of bfloat16, or UNINIT, for those that are to be written before they are read.
+    """
+    if text[:1] + text[-1:] in ("{}", "[]"):
+        parts = enumerate(_parts(text[1:-1]))
+        return [one for number, part in parts for one in named_arrays(pattern, part, f"{name}.{number}")]
+    return [name] if re.search(pattern, text) else []
+
+
+def from_bf16(values: np.ndarray) -> np.ndarray:
+    """The bfloat16 numbers of 16 bits each, as float32."""
+    return (values.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def to_bf16(values: np.ndarray) -> np.ndarray:

@@ -34,10 +34,13 @@ def part_of(word: str, arrays: Mapping[str, np.ndarray]) -> str:
     return f"{word} = " + np.array2string(np.asarray(part), threshold=MOST, separator=", ", max_line_width=120)
 
 
-def difference(word: str, arrays: Mapping[str, np.ndarray], tolerance: float) -> str:
+def difference(
+    word: str, arrays: Mapping[str, np.ndarray], tolerance: float, numbers: Mapping[str, np.ndarray] | None = None
+) -> str:
     """A sentence about where an array differs from the reference that `word` names, `2=file.npy`; "" if nowhere.
 
-    tolerance: of |a - b| / max(1, |b|). NaN is equal to NaN. Raises `ConfigError`.
+    tolerance: of |a - b| / max(1, |b|). NaN is equal to NaN.   numbers: the arrays for a reference of floats, where
+    those of bfloat16 are no bits. Raises `ConfigError`.
     """
     number, given, file = word.partition("=")
     if not given or not re.fullmatch(NUMBER, number) or not file:
@@ -47,6 +50,7 @@ def difference(word: str, arrays: Mapping[str, np.ndarray], tolerance: float) ->
         wanted = np.load(Path(file), allow_pickle=False)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{file} cannot be read: {error}.") from None
+    array = numbers[number] if numbers and wanted.dtype.kind == "f" else array
     if wanted.shape != array.shape:
         shapes = ["x".join(map(str, one.shape)) for one in (array, wanted)]
         raise ConfigError(f"--compare {word}: the argument has the shape {shapes[0]}, and the reference {shapes[1]}.")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.cli.argument_words import FORMS, argument, begins_uninitialised
+from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, from_bf16, named_arrays
 from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
 from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, short_margin
@@ -19,6 +19,7 @@ from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.kernel_file import KernelFile, kernel_file, signatures
+from gpu_simulator.launch_checks import misfits
 from gpu_simulator.launching import launch
 from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.observers.severities import SUSPICIOUS
@@ -142,6 +143,7 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     folders = [*options.include, *include]
     kernel = kernel_file(options.file, options.entry, options.arch, folders, defines, cache, std=options.std)
     _check_count(kernel, values)
+    _check_types(options, kernel, values)
     symbols = _symbols(options)
     arrays = arrays_in(values)
     variables = {name: array for name, array in symbols.items() if isinstance(array, np.ndarray)}
@@ -155,7 +157,10 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     if options.counts:
         print(short_margin(report, kernel.file, kernel.text))
     print(report)
-    for line in [*changes(before, arrays), *changes(filled, variables)]:
+    filled_words = (word.partition("=") for word in options.symbols)
+    halves = {*_named(options, BF16), *(name for name, _, value in filled_words if re.search(BF16, value))}
+    shown = {number: from_bf16(array) if number in halves else array for number, array in arrays.items()}
+    for line in [*changes(before, arrays, halves), *changes(filled, variables, halves)]:
         print(line)
     if report.output:
         print(f"printed by the kernel:\n{report.output}")
@@ -166,8 +171,8 @@ def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int
     if options.hazards and not hazards:
         print("no hazards found in this launch")
     for word in options.printed:
-        print(part_of(word, arrays))
-    differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance))]
+        print(part_of(word, shown))
+    differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance, shown))]
     for line in differ:
         print(line)
     if options.compare and not differ:
@@ -187,15 +192,25 @@ def _arguments(options) -> list:
     return [argument(word, seed) for seed, word in enumerate(options.arguments)]
 
 
+def _named(options, pattern: str) -> list[str]:
+    """The names of the arguments, and of members, whose words fit a pattern of `argument_words`."""
+    return [name for at, word in enumerate(options.arguments) for name in named_arrays(pattern, word, str(at))]
+
+
 def _symbols(options) -> dict[str, Any]:
     """The contents of variables by name; the same values each time."""
     found = {}
     for seed, word in enumerate(options.symbols, len(options.arguments)):
         name, _, value = word.partition("=")
-        if not value:
+        if not value or not name:
             raise ConfigError(
-                f"--set {word} gives no value; write --set NAME=VALUE, with a value as for --arg: {FORMS}."
+                f"--set {word} gives no {'value' if name else 'name'}; write --set NAME=VALUE, with a value as for "
+                f"--arg: {FORMS}."
             )
+        if name in found:
+            raise ConfigError(f"--set {word}: {name} has a value already; give each variable once.")
+        if named_arrays(UNINIT, value, name):
+            raise ConfigError(f"--set {word}: a variable is never uninitialised; give its contents.")
         found[name] = argument(value, seed)
     return found
 
@@ -215,7 +230,7 @@ def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str)
             max_instructions=options.max_instructions,
             max_seconds=options.max_seconds,
             symbols=symbols,
-            uninit=[number for number, word in enumerate(options.arguments) if begins_uninitialised(word)],
+            uninit=_named(options, UNINIT),
             on_start=progress.begin,
         )
 
@@ -240,6 +255,18 @@ def _check_count(kernel: KernelFile, values: list[Any]) -> None:
         )
 
 
+def _check_types(options, kernel: KernelFile, values: list[Any]) -> None:
+    """Raise `ConfigError` for an array of another type than the kernel's parameter points to."""
+    for number, parameter, meant in misfits(kernel.entry, kernel.text, values):
+        word, name = options.arguments[number], source_name(kernel.entry)
+        held = f", an array of {values[number].dtype}," if word.endswith(".npy") else ""
+        wanted = next(kind for kind in DTYPES if meant in (DTYPES[kind], "bfloat16" if kind == "bf16" else ""))
+        raise ConfigError(
+            f"“{word}”{held} does not fit argument {number}: {name} takes {parameter.type} there, so give an array of "
+            f"type {wanted}."
+        )
+
+
 def _parameter(declared: str, parameter) -> str:
     """A parameter as the source declares it; without a source, in words."""
     if parameter.type == "b8":
@@ -261,6 +288,9 @@ def _save(
         files = {Path(path): array_named(place, "--save", number, arrays)}
     elif given and number in variables:
         files = {Path(path): variables[number]}
+    elif given and number.isidentifier():
+        known = ", ".join(variables) or "none"
+        raise ConfigError(f"--save {place}: {number} is no variable that --set gives an array; these are: {known}.")
     elif place.endswith(".npy"):
         new = [number for number in arrays if changed(before[number], arrays[number])]
         if len(new) != 1:

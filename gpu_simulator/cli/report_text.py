@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import numpy as np
 
+from gpu_simulator.cli.argument_words import from_bf16
 from gpu_simulator.report import Report, Totals, sum_of
 
 SHOWN = 8  # values of an array
@@ -45,13 +46,19 @@ def _rows(costs: dict[int, Totals], text: str) -> list[str]:
     return rows
 
 
-def changes(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> list[str]:
-    """A line for each array, by the number of its argument or its name: its first values if the kernel changed it."""
+def changes(
+    before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], halves: Container[str] = ()
+) -> list[str]:
+    """A line for each array, by the number of its argument or its name: its first values if the kernel changed it.
+
+    halves: those that hold the bits of bfloat16.
+    """
     lines = []
     for number, new in after.items():
         name = f"argument {number}" if number[0].isdecimal() else number
-        what = f"{name}, {new.dtype}:{'x'.join(map(str, new.shape))}"
-        lines.append(f"{what}: {_values(new)}" if changed(before[number], new) else f"{what}: unchanged")
+        kind, numbers = ("bfloat16", from_bf16(new)) if number in halves else (new.dtype, new)
+        what = f"{name}, {kind}:{'x'.join(map(str, new.shape))}"
+        lines.append(f"{what}: {_values(numbers)}" if changed(before[number], new) else f"{what}: unchanged")
     return lines
 
 

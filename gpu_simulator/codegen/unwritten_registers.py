@@ -237,12 +237,16 @@ def use_of_unwritten(resident, lanes, site: int, mask, register: int, written) -
 
 @runtime
 def memory_written(resident, lanes, space: str, address, width: int, count: int):
-    """(count, lanes.n) Boolean: whether all bytes of an item in memory hold values that have been written."""
+    """(count, lanes.n) Boolean: whether an item in memory holds a value that has been written.
+
+    In local memory one byte is enough, because a word of a struct that is copied may hold padding.
+    """
     memory = resident.shared if space == "shared" else resident.local
     if memory.written is None:
         return np.ones((count, lanes.n), bool)
     at = memory.bytes_of(lanes, address, width * count)
-    return (memory.written[at] | (at < 0)).reshape(lanes.n, count, width).all(2).T
+    found = (memory.written[at] | (at < 0)).reshape(lanes.n, count, width)
+    return (found.all(2) if space == "shared" else found.any(2)).T
 
 
 @runtime

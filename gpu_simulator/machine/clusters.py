@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.faults import LaunchError
+from gpu_simulator.ptx.demangle import source_name
 
 RANK_SHIFT = 24  # of the rank in a shared address
 RANK_BITS = 15  # a cluster has 16 blocks at most
@@ -80,7 +81,7 @@ def clusters_of(module, entry: str, grid, given) -> Clusters:
     if wanted is not None:
         if shape not in ((1, 1, 1), wanted):
             raise LaunchError(
-                f"{function.name} was compiled for clusters of {_shape(wanted)} (__cluster_dims__), but "
+                f"{source_name(function.name)} was compiled for clusters of {_shape(wanted)} (__cluster_dims__), but "
                 f"the launch names {_shape(shape)}."
             )
         shape = wanted
@@ -89,7 +90,7 @@ def clusters_of(module, entry: str, grid, given) -> Clusters:
         return Clusters(grid, (1, 1, 1), explicit)
     if 0 < module.capability < FIRST_TARGET:
         name = module.target.split(",")[0]
-        raise LaunchError(f"Clusters exist from sm_90 on; {function.name} was compiled for {name}.")
+        raise LaunchError(f"Clusters exist from sm_90 on; {source_name(function.name)} was compiled for {name}.")
     if size > LARGEST:
         raise LaunchError(
             f"A cluster of {_shape(shape)} has {size} blocks. Up to {PORTABLE} run on every GPU with "

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpu_simulator.argument_checks import shown
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.machine.address_space import GLOBAL_BASE
 from gpu_simulator.machine.parameters import number_bytes
@@ -36,10 +37,10 @@ def _given(program: Any, name: str, value: Any) -> Given:
     variables = [variable for variable in program.module.variables.values() if variable.name in places]
     meant = [variable for variable in variables if name in (variable.name, source_name(variable.name))]
     if len(meant) != 1:
-        shown = [source_name(v.name) for v in variables if v.name.isidentifier() and not v.name.startswith("__")]
+        names = [source_name(v.name) for v in variables if v.name.isidentifier() and not v.name.startswith("__")]
         if meant:
             raise LaunchError(f"{name} names several variables; write one of {', '.join(v.name for v in meant)}.")
-        known = f"it has {', '.join(shown)}" if shown else "it has none that the host could fill"
+        known = f"it has {', '.join(names)}" if names else "it has none that the host could fill"
         raise LaunchError(f"The module of {source_name(program.entry)} has no variable called {name}; {known}.")
     variable = meant[0]
     array = value if isinstance(value, np.ndarray) else None
@@ -53,7 +54,7 @@ def _given(program: Any, name: str, value: Any) -> Given:
     else:
         raise LaunchError(
             f"{name} has {variable.size:,} bytes and is given by an array or by bytes, or by a number where it is one; "
-            f"not by a {type(value).__name__}."
+            f"not by {shown(value)}."
         )
     if len(data) != variable.size:
         what = f"an array of {array.size:,} {array.dtype} of {len(data):,}" if array is not None else f"{len(data):,}"

@@ -19,9 +19,9 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
 
     buffers: (name, array) of each. Raises `LaunchError` for arguments that do not fit the parameters.
     """
-    expected = program.parameters
+    expected, entry = program.parameters, source_name(program.entry)
     if len(args) != len(expected):
-        raise LaunchError(f"{source_name(program.entry)} takes {len(expected)} arguments, not {len(args)}.")
+        raise LaunchError(f"{entry} takes {len(expected)} arguments, not {len(args)}.")
     pieces: list[Any] = []
     buffers: list[tuple[str, np.ndarray]] = []
     for number, (argument, parameter) in enumerate(zip(args, expected, strict=True)):
@@ -29,21 +29,19 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
         if isinstance(argument, np.ndarray):
             if parameter.size != 8:
                 raise LaunchError(
-                    f"{name} of {program.entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
+                    f"{name} of {entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
                     "pass a number instead of an array."
                 )
             pieces.append(buffer_of(argument, name, buffers))
         elif isinstance(argument, tuple) and parameter.type == "b8":
-            pieces.append(_struct(argument, parameter, program.entry, name, buffers))
+            pieces.append(_struct(argument, parameter, entry, name, buffers))
         elif isinstance(argument, list) and parameter.type in ("u64", "b64"):
             pieces.append(pointed_to(argument, name, buffers))
         elif isinstance(argument, TensorMap):
-            pieces.append(_tensor(argument, parameter, program.entry, name, buffers))
+            pieces.append(_tensor(argument, parameter, entry, name, buffers))
         elif isinstance(argument, (bytes, bytearray)):
             if len(argument) != parameter.size:
-                raise LaunchError(
-                    f"{name} of {program.entry} has {parameter.size} bytes, but {len(argument)} were given."
-                )
+                raise LaunchError(f"{name} of {entry} has {parameter.size} bytes, but {len(argument)} were given.")
             pieces.append(bytes(argument))
         elif argument is None and parameter.size == 8:
             pieces.append(bytes(8))
@@ -59,13 +57,14 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
     return pieces, buffers
 
 
-def buffer_of_argument(pieces, number: int) -> int:
-    """The number of the buffer of an argument. Raises `LaunchError` if the argument is no array."""
-    whole = {n: piece for n, piece in enumerate(pieces) if isinstance(piece, (int, MapPiece))}
-    if number not in whole:
-        known = ", ".join(map(str, whole)) or "none"
-        raise LaunchError(f"uninit: argument {number!r} is not an array; these are: {known} (from 0).")
-    piece = whole[number]
+def buffer_of_argument(pieces, buffers: list[tuple[str, np.ndarray]], number: int | str) -> int:
+    """The number of the buffer of an argument, or of a member, such as "0.1". Raises `LaunchError` for what is none."""
+    found: dict[str, Any] = {name.removeprefix("argument "): at for at, (name, _) in enumerate(buffers)}
+    found |= {str(n): piece for n, piece in enumerate(pieces) if isinstance(piece, (int, MapPiece))}
+    if str(number) not in found:
+        known = ", ".join(one for one in found if one[0].isdigit()) or "none"
+        raise LaunchError(f"uninit: argument {number} is not an array; these are: {known} (from 0).")
+    piece = found[str(number)]
     return piece.array if isinstance(piece, MapPiece) else piece
 
 
@@ -82,7 +81,7 @@ def _struct(members: tuple, parameter, entry: str, name: str, buffers: list):
     packed, _, words = struct(members, name, buffers)
     if packed.size != parameter.size:
         raise LaunchError(
-            f"{name} of {source_name(entry)} is a struct of {parameter.size} bytes, and these members make "
+            f"{name} of {entry} is a struct of {parameter.size} bytes, and these members make "
             f"{packed.size}: {', '.join(words) or 'none'}. A plain number has 4 bytes; np.int64(5) and np.float64(5) "
             "have 8, in a terminal i64=5 and f64=5."
         )

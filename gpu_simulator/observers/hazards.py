@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import GlobalShadow
-from gpu_simulator.observers.strong_accesses import accesses_of, passed_on
+from gpu_simulator.observers.strong_accesses import accesses_of, guessed, passed_on
+from gpu_simulator.observers.struct_padding import may_copy_padding
 from gpu_simulator.observers.tcgen05.early_uses import early_uses
 
 
@@ -56,7 +57,9 @@ class Hazards:
 
     def __init__(self, launch):
         self.launch, self.found, self._seen = launch, [], {}
-        self._passed_on: dict[int, bool] = {}
+        self.passed_on, self.guessed, self.may_copy_padding = (
+            cache(partial(question, launch.program)) for question in (passed_on, guessed, may_copy_padding)
+        )
         sites = launch.program.sites
         self.where = [item.location or item.line for item in sites]  # the same for all copies of an unrolled loop
         self.accesses = accesses_of(launch.program)
@@ -77,12 +80,6 @@ class Hazards:
     def early_uses(self) -> dict[int, int]:
         """As the function of this name; asked for when there is a tcgen05.ld."""
         return early_uses(self.launch.program.blocks)
-
-    def passed_on(self, site: int) -> bool:
-        """Whether lanes exchange what a load reads, or what depends on it."""
-        if site not in self._passed_on:
-            self._passed_on[site] = passed_on(self.launch.program, site)
-        return self._passed_on[site]
 
     def observe(self, resident) -> RaceDetector:
         """The observer of one group of resident blocks."""

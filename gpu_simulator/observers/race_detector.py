@@ -23,9 +23,10 @@ from gpu_simulator.observers.proxies.async_proxy_checker import AsyncProxyChecke
 from gpu_simulator.observers.proxies.proxy_fences import ProxyFences
 from gpu_simulator.observers.race_messages import LANES, Words, changed, explain, in_flight, reach_of
 from gpu_simulator.observers.register_shares import RegisterShares
-from gpu_simulator.observers.severities import RACE, SUSPICIOUS
+from gpu_simulator.observers.severities import ERROR, RACE, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, SharedShadow
 from gpu_simulator.observers.strong_order import StrongOrder
+from gpu_simulator.observers.struct_padding import is_padding
 from gpu_simulator.observers.tcgen05.checker import Tcgen05Checker
 from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
@@ -231,13 +232,16 @@ class RaceDetector(Observer):
         if reach == LANES and not together and self._exchanged_since(before, words.lane, lane):
             passed_on = past == "read" and access.verb == "writes" and self.hazards.passed_on(other)
             step = "passed on" if passed_on else "exchanged"
+        read, updated = (other, access.site) if past == "read" else (access.site, other)
+        guessed = bool(self.hazards.accesses.atomic[updated]) and self.hazards.guessed(read)
+        step = "guessed" if guessed else step
         self.hazards.add(
             "race",
             access.site,
             other,
             lambda: explain(words, access.site, access.verb, lane, past, other, equal, together, step or strength),
             reach,
-            SUSPICIOUS if equal or passed_on else RACE,
+            SUSPICIOUS if equal or passed_on or guessed else RACE,
         )
 
     def _exchanged_since(self, before: int, lane: int, other: int) -> bool:
@@ -276,6 +280,8 @@ class RaceDetector(Observer):
             return
         row, column = np.argwhere(last == 0)[0]
         words = self.words(access, row, column)
+        program, site = self.resident.program, access.site
+        padding = access.verb == "reads" and self.hazards.may_copy_padding(site) and is_padding(program, site, last)
         self.hazards.add(
             "uninitialised read",
             access.site,
@@ -283,7 +289,9 @@ class RaceDetector(Observer):
             lambda: (
                 f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written"
                 + (f": {variable}." if (variable := self._variable(access, row, column)) else ".")
+                + " What is read is only copied: if it is the padding of a struct, it does no harm." * padding
             ),
+            severity=SUSPICIOUS if padding else ERROR,
         )
 
     def _in_flight(self, access: Access, row, column) -> bool:

@@ -107,7 +107,7 @@ def explain(
     """The message about a race, in one or two sentences.
 
     step: see `Ordering.missing_step` and `StrongAccesses.mixed`; or "exchanged" if the lanes of one warp have exchanged
-    values since then, and "passed on" if these are what the other one read.
+    values since then, and "passed on" if these are what the other one read; "guessed" if atomicCAS compares it again.
     """
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
@@ -138,6 +138,11 @@ def explain(
         why = (
             "the lanes have exchanged what was read before this write, so it does no harm in practice; but shfl, vote, "
             "match and redux promise no order of memory, as __syncwarp() does."
+        )
+    elif step == "guessed":
+        why = (
+            "the plain read only gives a first value, which atomicCAS compares with memory again, so an old one does "
+            "no harm; read through a volatile pointer, it is no race."
         )
     elif step == "exchanged":
         why = (

@@ -163,6 +163,12 @@ def passed_on(program, site: int) -> bool:
     return any(exchanges(item) and not depend.isdisjoint(reads_and_writes(item)[0]) for item in program.sites)
 
 
+def guessed(program, site: int) -> bool:
+    """Whether the load of this number only gives a first value, which an atom.cas compares with the same place."""
+    load = program.sites[site]
+    return load.family == "ld" and _compared_again(program.blocks, _depending(program.blocks, load), load.operands[1])
+
+
 def _decides(blocks: list[Block], depend: set) -> bool:
     """Whether one of some registers decides a branch of these blocks."""
     return any(
@@ -173,10 +179,13 @@ def _decides(blocks: list[Block], depend: set) -> bool:
     )
 
 
-def _compared_again(blocks: list[Block], depend: set) -> bool:
-    """Whether an atom.cas compares one of some registers with memory."""
+def _compared_again(blocks: list[Block], depend: set, place: object = None) -> bool:
+    """Whether an atom.cas compares one of some registers with memory, at this address if one is given."""
     return any(
-        item.family == "atom" and "cas" in item.parts and not depend.isdisjoint(registers_in(item.operands[2]))
+        item.family == "atom"
+        and "cas" in item.parts
+        and not depend.isdisjoint(registers_in(item.operands[2]))
+        and place in (None, item.operands[1])
         for block in blocks
         for item in block.code
     )

@@ -70,6 +70,7 @@ class _Parser:
         self.starts = [0] + [m.end() for m in re.finditer("\n", self.text)]
         self.files = {int(n): printable(path) for n, path in _FILE.findall(self.text)}
         self.chains = self._chains()
+        self.stacks: dict[tuple[int, ...], tuple] = {}  # by place, the frames around it as its last .loc has them
         self.variables: dict = {}
         self.functions: dict[str, Function] = {}
         self.registers = 0  # number of registers of the functions read so far
@@ -90,14 +91,15 @@ class _Parser:
     def location(self, m) -> Location:
         here = tuple(map(int, m.groups()[:3]))
         frames, at = [], tuple(map(int, m.groups()[3:])) if m[4] else None
-        if at:  # the .loc of an intermediate frame stands right before those of the code inlined into it
-            self.chains[here] = at
-        seen = set()
+        seen, around = set(), ()
         while at and at not in seen and len(frames) < MOST_FRAMES:
             seen.add(at)
             frames.append((self.files.get(at[0], "?"), at[1]))
-            at = self.chains.get(at)
-        return Location(self.files.get(here[0], "?"), here[1], tuple(frames))
+            if at in self.stacks:  # the .loc of an intermediate frame stands right before those of the code inlined
+                around, at = self.stacks[at], None  # into it, and differs between the depths of a recursion
+            else:
+                at = self.chains.get(at)
+        return Location(self.files.get(here[0], "?"), here[1], (*frames, *around)[:MOST_FRAMES])
 
     def nearest(self, m, position: int, before: Location | None) -> Location:
         """The location of a .loc; for line 0, which stands for merged or moved code, that of its call or the next line.
@@ -105,6 +107,8 @@ class _Parser:
         position: behind it.   before: the last location.
         """
         here = self.location(m)
+        if m[4]:
+            self.stacks[tuple(map(int, m.groups()[:3]))] = here.inlined_at
         calls = tuple(frame for frame in here.inlined_at if frame[1])
         if here.line:
             return here._replace(inlined_at=calls)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+import re
+from collections.abc import Container, Mapping
 from typing import Any
 
 from gpu_simulator.observers.hazards import Hazard
@@ -26,9 +27,8 @@ def unset_variables(launch: Any, given: Container[str]) -> list[Hazard]:
         uses = program.variable_uses.get(variable.name) if variable.name in names else None
         if uses is None or variable.name in given or (uses.written and variable.space != "const"):
             continue
-        item = next((item for item in uses.loads if item.site in ran), None)
-        if item is not None:
-            name = source_name(variable.name)
+        item, name = next((item for item in uses.loads if item.site in ran), None), source_name(variable.name)
+        if item is not None and not _initialised(name, launch.files or {}):
             said = (
                 f"{launch.describe(item)}: the kernel reads {name}, which is zeros here, because neither the source "
                 "nor this launch fills it. A host program does so with cudaMemcpyToSymbol; give its contents by "
@@ -36,3 +36,10 @@ def unset_variables(launch: Any, given: Container[str]) -> list[Hazard]:
             )
             found.append(Hazard("unset variable", said, item.line, severity=SUSPICIOUS))
     return found
+
+
+def _initialised(name: str, files: Mapping[str, str]) -> bool:
+    """Whether the source gives a variable a value. PTX does not tell if that is zero."""
+    plain = re.escape(name.rpartition("::")[2])
+    declaration = re.compile(rf"__(?:constant|device)__\b[^;{{}}()=]*\b{plain}\s*(?:\[[^\]]*\]\s*)*[={{]")
+    return any(declaration.search(text) for text in files.values())

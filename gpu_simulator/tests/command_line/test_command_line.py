@@ -294,6 +294,8 @@ def test_structs_and_arrays_of_pointers_are_written_in_brackets(run, tmp_path):
     words = ("structs.cu", "--kernel", "batched", "--grid", "2", "--block", "1")
     code, out = run(*words, "--arg", "[f32:2:arange, f32:2:5]", "--arg", "f32:2", "--print", "1")
     assert code == 0 and "1 = [1., 5.]" in out
+    code, out = run(*words, "--arg", "[f32:2:arange, f32:2:uninit]", "--arg", "f32:2", "--hazards")
+    assert code == 1 and "reads byte 4 of argument 0.1, which nothing has written" in out
 
 
 @pytest.mark.parametrize(("body", "code"), [("", 0), (RING[RING.index("{") + 1 : RING.rindex("}")], 1)])
@@ -316,7 +318,7 @@ def test_a_variable_is_set_and_saved_for_the_next_command(run, tmp_path):
     )
     words = ("sums.cu", "--kernel", "more", "--block", "4", "--set", "step=3", "--save", "sums=sums.npy")
     code, out = run(*words, "--set", "sums=i32:4:arange", "--hazards")
-    assert code == 0 and "sums, int32:4: 3 4 5 6" in out
+    assert code == 0 and "sums, int32:4: 3 4 5 6" in out and "0 hazards)" in out
     assert run(*words, "--set", "sums=sums.npy")[0] == 0
     assert np.load("sums.npy").tolist() == [6, 7, 8, 9]
     shown = run("sums.cu", "--kernel", "show", "--block", "4", "--arg", "i32:4")
@@ -325,12 +327,60 @@ def test_a_variable_is_set_and_saved_for_the_next_command(run, tmp_path):
     assert code == 1 and "write --set NAME=VALUE" in out
 
 
+@pytest.mark.parametrize(("words", "says"), [
+    (("--set", "=3"), "--set =3 gives no name"),
+    (("--set", "n=3", "--set", "n=4"), "n has a value already"),
+    (("--set", "n=i32:1:uninit"), "a variable is never uninitialised"),
+    (("--set", "n=3", "--save", "n=n.npy"), "n is no variable that --set gives an array; these are: none"),
+])  # fmt: skip
+def test_mistakes_in_variables_are_told(run, tmp_path, words, says):
+    need_compiler()
+    (tmp_path / "n.cu").write_text("__constant__ int n; __global__ void kernel(int* o) { o[threadIdx.x] = n; }\n")
+    code, out = run("n.cu", "--arg", "i32:32", *words)
+    assert code == 1 and says in out and not list(tmp_path.glob("*=*"))
+
+
+TYPES = """#include <cuda_bf16.h>
+__global__ void half_way(float* p, __nv_bfloat16* b) { p[threadIdx.x] += (float)b[threadIdx.x]; }
+"""
+
+
+@pytest.mark.parametrize(("first", "second", "says"), [
+    ("f32:32", "bf16:32", ""),
+    ("u8:128", "u16:32", ""),  # bytes and bits
+    ("f64:32", "bf16:32", "“f64:32” does not fit argument 0: half_way takes float* there, so give an array of type f32"),
+    ("bf16:32", "bf16:32", "“bf16:32” does not fit argument 0"),
+    ("wide.npy", "bf16:32", "“wide.npy”, an array of float64, does not fit argument 0"),
+    ("f32:32", "f16:32", "half_way takes __nv_bfloat16* there, so give an array of type bf16"),
+])  # fmt: skip
+def test_the_types_of_arrays_are_those_of_the_pointers(run, tmp_path, first, second, says):
+    need_compiler()
+    (tmp_path / "types.cu").write_text(TYPES)
+    np.save("wide.npy", np.zeros(32))
+    code, out = run("types.cu", "--arg", first, "--arg", second)
+    assert code == bool(says) and says in out
+
+
+def test_numbers_of_16_bits_are_shown_as_numbers(run, tmp_path):
+    need_compiler()
+    head = "#include <cuda_bf16.h>\n__constant__ __nv_bfloat16 half_;\n"
+    (tmp_path / "half.cu").write_text(
+        f"{head}__global__ void k(__nv_bfloat16* b) {{ b[threadIdx.x] = b[threadIdx.x] + half_; }}\n"
+    )
+    np.save("floats.npy", np.arange(4, dtype=np.float32) + 0.5)
+    words = ("half.cu", "--block", "4", "--arg", "bf16:4:arange", "--set", "half_=bf16:1:0.5", "--print", "0[1:3]")
+    code, out = run(*words, "--compare", "0=floats.npy", "--save", "0=bits.npy")
+    assert code == 0 and "argument 0, bfloat16:4: 0.5 1.5 2.5 3.5" in out and "0[1:3] = [1.5, 2.5]" in out
+    assert np.load("bits.npy").dtype == np.uint16 and "half_, bfloat16:1: unchanged" in out
+    assert run(*words, "--compare", "0=bits.npy")[0] == 0
+
+
 def test_an_array_that_begins_uninitialised(run, add, tmp_path):
     words = ("add.ptx", "--arg", "f32:32:ones", "--arg", "f32:32:ones", "--hazards")
     code, out = run(*words, "--arg", "f32:32:uninit", "--save", "2=sum.npy")
     assert code == 0 and (np.load("sum.npy") == 2).all()
     code, out = run("add.ptx", "--arg", "f32:32:ones", "--arg", "f32[32]=uninit", "--arg", "f32:32", "--hazards")
-    assert code == 1 and "reads byte 0 of argument 1, which nothing has written" in out
+    assert code == 1 and "reads byte 0 of argument 1, which nothing has written" in out and ", 1 hazard)" in out
 
 
 LOOK = """__global__ void kernel(int* out) {

@@ -63,6 +63,12 @@ def test_one_that_nobody_fills_is_named(kernel, dtype, names):
     assert run(kernel, np.zeros(32, dtype)).remarks == [str(hazard) for hazard in report.hazards]
 
 
+@pytest.mark.parametrize(("value", "said"), [("", 1), (" = {0}", 0), (" {}", 0)])
+def test_one_that_the_source_sets_to_zero_is_filled(value, said):
+    source = f"__constant__ int first, table[4]{value};\n__global__ void kernel(int* o) {{ o[0] = table[o[0] & 3]; }}"
+    assert len(simulate(source, None, 1, 1, [np.zeros(1, np.int32)]).remarks) == said
+
+
 @pytest.mark.parametrize("kernel", ["tickets", "by_pointer"])
 def test_a_counter_of_the_kernel_itself_begins_at_zero(kernel):
     out = np.zeros(32, np.uint32)
@@ -78,7 +84,7 @@ def test_a_counter_of_the_kernel_itself_begins_at_zero(kernel):
         ({"weights": np.zeros(4)}, "weights cannot hold float64"),
         ({"weights": np.zeros(4, np.int32)}, "weights cannot hold int32, because the kernel loads floats from it"),
         ({"weights": 1.0}, "weights has 16 bytes and is given by an array or by bytes"),
-        ({"table::scale": "much"}, "not by a str"),
+        ({"table::scale": "much"}, "not by 'much'"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(symbols, says):

@@ -50,7 +50,18 @@ def test_a_file(tmp_path):
     (tmp_path / "add.cu").write_text('#include "weight.h"\n' + SOURCE)
     a, b = np.ones(32, np.float32), np.zeros(32, np.float32)
     simulate(tmp_path / "add.cu", "add", block=32, args=[a, b, 32])
-    assert (b == 5).all()
+    simulate(str(tmp_path / "add.cu"), "add", block=32, args=[a, b, 32])
+    assert (b == 10).all()
+    with pytest.raises(ConfigError, match="none.cu cannot be read"):
+        simulate("none.cu")
+    with pytest.raises(ConfigError, match="the path of its file, not None"):
+        simulate(None)
+
+
+def test_a_kernel_in_a_header_that_is_missing(tmp_path):
+    (tmp_path / "main.cu").write_text('#include "kernels.cuh"\n#include <vector>\nint main() {}\n')
+    with pytest.raises(ConfigError, match="main.cu has no kernel: .* Left out: kernels.cuh"):
+        simulate(tmp_path / "main.cu")
 
 
 def test_ptx_is_not_compiled():

@@ -51,3 +51,12 @@ def test_a_message_leads_with_the_line_of_the_fault_in_the_kernels_own_file(stac
 def test_ptx_without_lines_is_named_by_its_own():
     (hazard,) = run("mov.u32 %r20, smem;\nld.shared.u32 %r2, [%r20];", None, None, None, hazards=True).hazards
     assert re.match(r"PTX line \d+, ld.shared.u32: block", str(hazard))
+
+
+def test_each_depth_of_an_inlined_recursion_keeps_the_call_of_the_kernel():
+    depths = "".join(
+        f".loc 2 {line} 1, function_name f{depth}, inlined_at {call}\n"
+        for depth, (line, call) in enumerate([(3, "1 9 1"), (3, "2 3 1"), (3, "2 3 1"), (7, "2 3 1")])
+    )
+    (hazard,) = report_of(f"{depths}mov.u32 %r20, smem;\nld.shared.u32 %r2, [%r20];", hazards=True).hazards
+    assert "mine.cu:9 (inlined from header.cuh:7), ld" in str(hazard)

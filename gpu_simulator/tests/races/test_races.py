@@ -170,6 +170,31 @@ LOCK = (
 )
 
 
+FIRST_VALUE = (
+    HEAD
+    + """(double* sum, int* out) {
+  unsigned long long* place = (unsigned long long*)sum, old = *place, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(place, assumed, __double_as_longlong(1.0 + __longlong_as_double(assumed)));
+  } while (assumed != old);
+}"""
+)
+
+
+@pytest.mark.parametrize(("change", "severities"), [
+    (("", ""), {"suspicious"}),
+    (("old = *place,", "old = *(volatile unsigned long long*)place,"), set()),
+    (("do {", "out[threadIdx.x + 64 * blockIdx.x] = (int)old;\n  old = 0;\n  do {"), {"race"}),  # nobody compares it
+])  # fmt: skip
+def test_a_plain_read_that_atomiccas_compares_again_is_only_suspicious(cuda, change, severities):
+    total, out = np.zeros(1), np.zeros(128, np.int32)
+    report = cuda(FIRST_VALUE.replace(*change), total, out, grid=2, block=64, hazards=True)
+    assert total[0] == 128
+    assert {hazard.severity for hazard in report.hazards} == severities
+    assert all(("atomicCAS compares" in str(hazard)) == (severities != {"race"}) for hazard in report.hazards)
+
+
 def exchange(kernel, name, blocks=6):
     """(races found, result as it should be) of one of the kernels above."""
     a = np.random.default_rng(3).integers(1, 99, blocks * 64).astype(np.int32)

@@ -49,11 +49,49 @@ def test_an_atomic_reads_as_well(cuda):
 
 
 @pytest.mark.parametrize(
-    ("number", "says"), [(1, "argument 1 is not an array; these are: 0 "), (7, "argument 7 is not")]
+    ("number", "says"), [(1, "argument 1 is not an array; these are: 0 "), (7, "7 is not"), ("0.1", "argument 0.1 is")]
 )
 def test_only_an_array_is_uninitialised(cuda, number, says):
     with pytest.raises(LaunchError, match=says):
         cuda('extern "C" __global__ void kernel(int* o, int n) { }', np.zeros(1, np.int32), 3, uninit=[number])
+
+
+STRUCTS = """struct Small { char c; int i; };   // three bytes of padding behind c
+struct Large { double d; int i; };  // four at the end
+struct Inner { int i; double d; };  // four in between
+extern "C" __global__ void kernel(KIND* out, int n) {
+  WHERE KIND a[32];
+  for (int i = threadIdx.x; i < 32; i += 32) { SET }
+  __syncthreads();
+  USE
+}"""
+COPIED, ADDED = "out[threadIdx.x] = a[(threadIdx.x + n) % 32];", "out[threadIdx.x].i = 1 + *(int*)(a + n);"
+
+
+@pytest.mark.parametrize(("kind", "values", "use", "severities"), [
+    ("Small", "a[i].c = n; a[i].i = n;", COPIED, {"suspicious"}),
+    ("Large", "a[i].d = n; a[i].i = n;", COPIED, {"suspicious"}),
+    ("Inner", "a[i].i = n; a[i].d = n;", COPIED, {"suspicious"}),
+    ("Small", "a[i].c = n;", COPIED, {"error"}),  # a member is missing
+    ("Large", "a[i].i = n;", COPIED, {"error"}),
+    ("Small", "a[i].c = n; a[i].i = n;", ADDED, {"error"}),  # not only copied
+])  # fmt: skip
+def test_the_padding_of_a_struct_may_be_copied(cuda, kind, values, use, severities):
+    source = STRUCTS.replace("SET", values).replace("USE", use).replace("KIND", kind)
+    report = cuda(source.replace("WHERE", "__shared__"), np.zeros(512, np.uint8), 0, hazards=True)
+    assert {hazard.severity for hazard in report.hazards} == severities
+    assert all(("padding" in str(hazard)) == (severities == {"suspicious"}) for hazard in report.hazards)
+
+
+@pytest.mark.parametrize(
+    ("values", "found"), [("a[i].c = n; a[i].i = n;", []), ("a[i].c = n;", ["unwritten register"])]
+)
+def test_in_local_memory_too(cuda, values, found):
+    source = STRUCTS.replace("SET", values).replace("USE", COPIED).replace("KIND", "Small").replace("WHERE", "")
+    report = cuda(
+        source.replace("= threadIdx.x; i < 32; i += 32", "= 0; i < 32; i++"), np.zeros(512, np.uint8), 0, hazards=True
+    )
+    assert kinds(report) == found
 
 
 HEAP = """extern "C" __global__ void kernel(int* o, int n) {
