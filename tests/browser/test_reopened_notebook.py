@@ -19,6 +19,7 @@ CELLS = [
     "from gemm_lab.notebook import widgets\nwidgets.block_order(2048, 4096, 1024, (256, 128), 't4', 'grouped', 4)",
 ]
 SEEN = ["32wavefronts", "How many wavefronts", "grouped by 4 rows"]
+SHUT_DOWN = "() => window.jupyterapp.serviceManager.sessions.shutdownAll()"
 HOW = "Run All Above Selected Cell"
 
 
@@ -46,13 +47,8 @@ def test_the_question_stays_when_the_kernel_is_gone(page, server, tmp_path):
     expect(cells.nth(1).get_by_text("How many wavefronts")).to_have_count(1 + 1)  # in the cell's source, and once below
     page.screenshot(path=tmp_path / "live.png", full_page=True)
 
-    page.evaluate(
-        """async () => {
-          const app = window.jupyterapp;
-          await app.commands.execute("docmanager:save");
-          await app.serviceManager.sessions.shutdownAll();
-        }"""
-    )
+    page.evaluate('() => window.jupyterapp.commands.execute("docmanager:save")')
+    page.evaluate(SHUT_DOWN)
     stored = nbformat.read(tmp_path / "lab" / "asleep.ipynb", as_version=4)
     assert all(len(cell.outputs) == 2 for cell in stored.cells)
     cells = opened(page, server)
@@ -61,3 +57,4 @@ def test_the_question_stays_when_the_kernel_is_gone(page, server, tmp_path):
     for number in range(3):
         expect(cells.nth(number).get_by_text(HOW)).to_be_visible()
     page.screenshot(path=tmp_path / "asleep.png", full_page=True)
+    page.evaluate(SHUT_DOWN)  # the kernel that JupyterLab has started for the page: the server would wait for it
