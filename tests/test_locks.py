@@ -12,6 +12,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tools.locks import PYTHONS, SYSTEMS
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -80,26 +82,10 @@ def test_a_line_without_a_hash_is_seen(line):
         locked(line)
 
 
-PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
-SYSTEMS = (
-    ("linux", "Linux", "x86_64", "posix"),
-    ("win32", "Windows", "AMD64", "nt"),
-    ("darwin", "Darwin", "arm64", "posix"),
-)
-
-
 def machines():
     for python in PYTHONS:
-        for sys_platform, system, machine, os_name in SYSTEMS:
-            yield {
-                "python_version": python,
-                "python_full_version": f"{python}.4",
-                "sys_platform": sys_platform,
-                "platform_system": system,
-                "platform_machine": machine,
-                "os_name": os_name,
-                "extra": "",
-            }
+        for system in SYSTEMS:
+            yield {"python_version": python, "python_full_version": f"{python}.4", **system, "extra": ""}
 
 
 def chosen(requirements, machine) -> dict[str, str]:

@@ -53,9 +53,9 @@ EXTRA = re.compile(r"""extra\s*==\s*["']([\w.-]+)["']""")
 
 def requirements() -> dict[str, list[str]]:
     """{name of a lock: its requirements}, from pyproject.toml, and for `simulator` from its own pyproject.toml."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    file = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project, build = file["project"], file["build-system"]["requires"]
     simulator = tomllib.loads((ROOT / "gpu_simulator/pyproject.toml").read_text(encoding="utf-8"))["project"]
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     base = [line for line in project["dependencies"] if not line.startswith("gpu_simulator==")]  # a folder of this one
     extras = project["optional-dependencies"]
     sources = {name: [*base, *build, PIP, *extras.get(name, [])] for name in WHOLE}
@@ -112,16 +112,16 @@ def requires(pins: list[str]) -> dict[str, list[str]]:
 
 def needed(metadata: dict[str, list[str]], wanted: list[str]) -> dict[str, list[str]]:
     """`metadata` of `requires` without the requirements of extras that neither `wanted` nor a package here asks for."""
-    asked, before, kept = {("", "")}, set(), metadata
+    asked, before, left = {("", "")}, set(), metadata
     while asked != before:
         before = set(asked)
-        kept = {
+        left = {
             pin: [line for line in lines if {(pin.partition("==")[0], extra) for extra in EXTRA.findall(line)} <= asked]
             for pin, lines in metadata.items()
         }
-        requirements = map(Requirement, [*wanted, *(line for lines in kept.values() for line in lines)])
-        asked |= {(_normal(one.name), extra) for one in requirements for extra in one.extras}
-    return kept
+        lines = [*wanted, *(line for part in left.values() for line in part)]
+        asked |= {(_normal(one.name), extra) for one in map(Requirement, lines) for extra in one.extras}
+    return left
 
 
 def _normal(name: str) -> str:
