@@ -121,11 +121,9 @@ class ClusterChecker:
 
     def shared_elsewhere(self, site: int, numbers, blocks) -> None:
         """Note that threads use the shared memory of other blocks of their cluster."""
-        item = self.resident.program.sites[site]
-        if item.family != "mbarrier":  # its init is checked, which comes after the start
+        if self.resident.program.sites[site].family != "mbarrier":  # its init is checked, which comes after the start
             self._check_begun(site, numbers, blocks)
-        if item.family != "mbarrier" or "cta" not in item.parts:  # .release.cta orders nothing, but is waited for
-            self.uses(site, numbers, blocks)
+        self.uses(site, numbers, blocks)
 
     def uses(self, site: int, numbers, blocks) -> None:
         event = self.hazards.next_event(site)
