@@ -81,7 +81,7 @@ class Effort:
 
 def _price(block: Any) -> tuple[int, float, float]:
     """(instructions, steps, additional steps for each warp) of one execution of a basic block."""
-    code = block.code if block.terminator is None else [*block.code, block.terminator]
+    code = block.instructions
     return len(code), TURN + len(code), sum(_long(item.opcode) for item in code)
 
 

@@ -25,8 +25,7 @@ def progress(launch: Any) -> str:
 def _place(launch: Any, index: int) -> str:
     """The first source line of a basic block in words; without one, its PTX line."""
     block = launch.program.blocks[index]
-    items = block.code if block.terminator is None else [*block.code, block.terminator]
-    found = next((item.location.frames for item in items if item.location), None)
+    found = next((item.location.frames for item in block.instructions if item.location), None)
     if not found:
         return f"PTX line {block.line}"
     (file, line), (caller, call) = found[0], found[-1]

@@ -95,8 +95,7 @@ class Program:
         self._constants: dict = {}
         self.sites: list[Instruction] = []
         for block in self.blocks:
-            code = block.code if block.terminator is None else [*block.code, block.terminator]
-            for instruction in code:
+            for instruction in block.instructions:
                 instruction.site = len(self.sites)
                 self.sites.append(instruction)
         self.spinning_waits = spinning_waits(self.blocks)

@@ -84,7 +84,7 @@ class UnwrittenRegisters:
         self.read_first = [number for number in start if not holds_float(registers[number])]
         self.origins = {number: {number} for number in self.read_first}
         self.memories: set[str] = set()
-        code = [item for block in blocks for item in _code(block)]
+        code = [item for block in blocks for item in block.instructions]
         if local:
             self._follow("local", code)
         if self.origins:
@@ -123,7 +123,7 @@ class UnwrittenRegisters:
 
     def in_block(self, block: Block) -> list[list[int]]:
         """The predicates that the code of a block uses, and those that it changes."""
-        flows = [flow_of(item) for item in _code(block)]
+        flows = [flow_of(item) for item in block.instructions]
         stored = {number for item in block.code for memory in self.memories for number in stored_in(item, memory)}
         changed = {number for flow in flows for number in flow.results}
         used = {number for flow in flows for numbers in flow for number in numbers} | stored
@@ -196,10 +196,6 @@ class UnwrittenRegisters:
             )
             return f"({chosen} & sel({emitter.read(item.operands[3], 'pred')}, {one}, {other}))"
         return "(" + " & ".join(held.values()) + ")"
-
-
-def _code(block: Block) -> list[Instruction]:
-    return block.code if block.terminator is None else [*block.code, block.terminator]
 
 
 def memory_of(item: Instruction) -> str:

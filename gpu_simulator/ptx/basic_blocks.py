@@ -79,6 +79,11 @@ class Block:
     code_defines: int = 0  # like `defines`, without what the terminator writes
     line: int = 0
 
+    @property
+    def instructions(self) -> list[Instruction]:
+        """The code and the terminator."""
+        return self.code if self.terminator is None else [*self.code, self.terminator]
+
 
 def registers_in(operand):
     """The numbers of the registers that an operand names."""
@@ -321,8 +326,7 @@ def _connect(block: Block, labels: dict, switch: dict) -> None:
 def _liveness(blocks: list[Block]) -> None:
     for block in blocks:
         uses = defines = 0
-        code = block.code if block.terminator is None else [*block.code, block.terminator]
-        for item in code:
+        for item in block.instructions:
             if item is block.terminator:
                 block.code_defines = defines
             reads, writes = reads_and_writes(item)

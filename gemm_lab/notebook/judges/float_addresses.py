@@ -21,7 +21,7 @@ _LOADS = {"ld", "ldu", "atom", "ldmatrix", "wmma", "mma"}  # what they give is f
 def address_in_floats(compiled: Any) -> str:
     """A sentence about the first address that depends on floating-point arithmetic; "" if there is none."""
     program = program_of(compiled.ptx, compiled.entry)
-    items = [item for block in program.blocks for item in (*block.code, block.terminator) if item is not None]
+    items = [item for block in program.blocks for item in block.instructions]
     tainted: set = set()
     size = -1
     while size != len(tainted):

@@ -91,7 +91,7 @@ def _code(block: Block) -> list[Move]:
 
     A wait for wgmma writes nothing here: the accumulators depend on memory from the product on.
     """
-    items = block.code if block.terminator is None else [*block.code, block.terminator]
+    items = block.instructions
     waits = [item.family == "wgmma" and "mma_async" not in item.parts for item in items]
     return [(item, *(([], []) if wait else reads_and_writes(item))) for item, wait in zip(items, waits, strict=True)]
 
