@@ -22,14 +22,14 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom.skeletons import marked_solution, solution
 from gemm_lab.catalog import tomllib
-from gemm_lab.config import DOCUMENTS, data_dir, document
+from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.exercises import exercise
 from gemm_lab.notebook_files import KERNEL
 from gpu_simulator.errors import LabError
 
 POINTS = 10
-CONFIG = '''"""nbgrader for this course. Run nbgrader in this folder; CLASSROOM.md of gemm_lab says how."""
+CONFIG = '''"""nbgrader for this course. Run nbgrader in this folder; docs/CLASSROOM.md of gemm_lab says how."""
 
 from pathlib import Path
 
@@ -42,8 +42,7 @@ c.GradeInFreshProcess.limit_s = 120.0  # seconds of processor time for one answe
 configure(c)
 '''
 _TASK, _CHECK = re.compile(r'lab\.exercise\("(\w+)"\)'), re.compile(r"^\w+\.check\(")
-_IMAGE = re.compile(r"\.\./images/([\w.-]+)")
-_DOCUMENT = re.compile(rf"\]\(\.\./({'|'.join(map(re.escape, DOCUMENTS))})")
+_BESIDE = re.compile(r"\.\./((?:images|docs)/[\w.-]+)")
 _NOTEBOOK = re.compile(r"\]\((\d\d[ab]?_\w+)\.ipynb")
 
 
@@ -55,8 +54,7 @@ def assignment(notebook: Path) -> nbformat.NotebookNode:
         tags = cell.metadata.get("tags")  # such as raises-exception: an error in this cell does not stop “Run All”
         cell = nbformat.from_dict({**cell, "metadata": {"tags": tags} if tags else {}})
         if cell.cell_type == "markdown":
-            text = _DOCUMENT.sub(r"](\1", _IMAGE.sub(r"images/\1", cell.source))
-            cell.source = _NOTEBOOK.sub(r"](../\1/\1.ipynb", text)
+            cell.source = _NOTEBOOK.sub(r"](../\1/\1.ipynb", _BESIDE.sub(r"\1", cell.source))
             cells.append(cell)
             continue
         cell.outputs, cell.execution_count = [], None
@@ -137,12 +135,13 @@ def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
             continue
         book, folder = assignment(path), into / "source" / path.stem
         shutil.rmtree(folder, ignore_errors=True)
-        (folder / "images").mkdir(parents=True)
+        for beside in ("images", "docs"):
+            (folder / beside).mkdir(parents=True)
         for name in sorted(set(re.findall(r"images/([\w.-]+)", "\n".join(c.source for c in book.cells)))):
             if (data_dir("images") / name).is_file():
                 shutil.copy(data_dir("images") / name, folder / "images" / name)
         for name in DOCUMENTS:  # all of them, because they link to each other
-            shutil.copyfile(document(name), folder / name)
+            shutil.copyfile(data_dir("docs") / name, folder / "docs" / name)
         nbformat.write(book, folder / path.name)
         checks = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in book.cells)
         lines.append(f"{path.stem}: {checks} exercise{'s' * (checks != 1)}, {checks * POINTS} points")

@@ -18,8 +18,9 @@ from pathlib import Path
 from gpu_runner.settings import home_folder, made_folder
 from gpu_simulator.errors import ConfigError, LabError
 
-DATA_FOLDERS = ("kernels", "images", "results", "notebooks")
-DOCUMENTS = ("GLOSSARY.md", "REFERENCES.md", "ERRATA.md")  # those that notebooks link to
+DATA_FOLDERS = ("kernels", "images", "results", "notebooks", "docs")
+# Of docs, those that notebooks link to; a wheel has no others.
+DOCUMENTS = ("GLOSSARY.md", "REFERENCES.md", "ERRATA.md")
 BACKENDS = ("auto", "gpu", "emulator")
 MOST_SMS = 4096
 
@@ -27,7 +28,7 @@ PACKAGE = Path(__file__).resolve().parent
 
 
 def data_dir(name: str) -> Path:
-    """The folder of shipped data called `name`: kernels, images, results or notebooks.
+    """The folder of shipped data called `name`: kernels, images, results, notebooks or docs.
 
     An installed package has them in `gemm_lab/data`, a checkout beside `gemm_lab`. A folder beside it counts only if
     there is a pyproject.toml or .git too, because next to an installed package it can be somebody else's. Raises
@@ -35,28 +36,14 @@ def data_dir(name: str) -> Path:
     """
     if name not in DATA_FOLDERS:
         raise ConfigError(f"There is no data folder {name!r}; choose one of {', '.join(DATA_FOLDERS)}.")
-    return _found(PACKAGE / "data" / name, PACKAGE.parent / name, f"folder {name!r}")
-
-
-def document(name: str) -> Path:
-    """A document that the notebooks link to: GLOSSARY.md, REFERENCES.md or ERRATA.md.
-
-    An installed package has them in `gemm_lab/data/documents`, a checkout beside `gemm_lab`. Raises as `data_dir` does.
-    """
-    if name not in DOCUMENTS:
-        raise ConfigError(f"There is no document {name!r}; choose one of {', '.join(DOCUMENTS)}.")
-    return _found(PACKAGE / "data" / "documents" / name, PACKAGE.parent / name, f"file {name!r}")
-
-
-def _found(installed: Path, checkout: Path, what: str) -> Path:
-    """The one of two paths that exists. Raises `LabError` if none does, or if the second is not in a checkout."""
     root = PACKAGE.parent
+    installed, checkout = PACKAGE / "data" / name, root / name
     if installed.exists():
         return installed
     if checkout.exists() and ((root / "pyproject.toml").is_file() or (root / ".git").exists()):
         return checkout
     raise LabError(
-        f"The {what} is missing: it is neither in the installed package nor beside it. "
+        f"The folder {name!r} is missing: it is neither in the installed package nor beside it. "
         "Install gemm_lab again, or work in a full checkout of the repository."
     )
 

@@ -13,7 +13,7 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
-from gemm_lab.config import DOCUMENTS, data_dir, document
+from gemm_lab.config import DOCUMENTS, data_dir
 from gpu_simulator.errors import LabError
 
 _NUMBERED = re.compile(r"\d\d[ab]?_")
@@ -50,7 +50,7 @@ def notebooks_of(number: str) -> list[Path]:
 
 
 def copy_series(into: Path) -> list[Path]:
-    """Copy all notebooks to INTO/notebooks, all pictures to INTO/images, and the files they link to into INTO.
+    """Copy all notebooks to INTO/notebooks, all pictures to INTO/images, and what they link to into INTO/docs.
 
     Returns the paths of the copied notebooks. Raises `LabError`, and copies nothing, if one of the notebooks is there
     already, or another document of the same name, because either may be somebody's work. Raises `LabError` too if a
@@ -62,16 +62,17 @@ def copy_series(into: Path) -> list[Path]:
         raise LabError(f"{into / 'notebooks'} holds {there[0]} already; choose another folder, or move it away.")
     try:
         for name in DOCUMENTS:
-            if (into / name).exists() and (into / name).read_bytes() != document(name).read_bytes():
-                raise LabError(f"{into} holds another {name} already; choose another folder, or move it away.")
-        for folder in ("notebooks", "images"):
+            copy = into / "docs" / name
+            if copy.exists() and copy.read_bytes() != (data_dir("docs") / name).read_bytes():
+                raise LabError(f"{copy.parent} holds another {name} already; choose another folder, or move it away.")
+        for folder in ("notebooks", "images", "docs"):
             (into / folder).mkdir(parents=True, exist_ok=True)
         for source, copy in zip(sources, copies, strict=True):
             shutil.copyfile(source, copy)
         for picture in data_dir("images").glob("*.png"):
             shutil.copyfile(picture, into / "images" / picture.name)
         for name in DOCUMENTS:
-            shutil.copyfile(document(name), into / name)
+            shutil.copyfile(data_dir("docs") / name, into / "docs" / name)
     except OSError as error:
         raise LabError(f"The notebooks cannot be copied to {into}: {error.strerror}. Choose another folder.") from None
     return copies

@@ -312,7 +312,7 @@ def test_public_names_are_few_and_there():
     names = in_a_fresh_interpreter(code).split()
     assert 0 < len(names) <= MAX_PUBLIC_NAMES
     assert len(set(names)) == len(names)
-    assert f"has the {len(names)} names" in (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert f"has the {len(names)} names" in (ROOT / "docs/ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
 def test_import_needs_little():
@@ -336,7 +336,7 @@ def test_the_picture_of_the_house_shows_these_floors():
         assert drawn[package][::-1] == tuple(
             tuple(p for p in floor if p not in ("__init__", "__main__")) for floor in floors
         ), package
-    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/ARCHITECTURE.md").read_text(encoding="utf-8")
     for package, floors in drawn.items():
         there = {part_of(name).split(".")[1] for name in MODULES if name.startswith(f"{package}.")}
         assert {part for floor in floors for part in floor} <= there

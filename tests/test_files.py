@@ -66,7 +66,7 @@ def files_of_folders(files: list[Path]) -> Counter:
 
 
 # What lies at the top of the project: what was asked for, and what a project needs. Names that begin with a dot aside.
-FOLDERS = {"notebooks", "kernels", "images", "results", "locks", "benchmarks", "tests", *PACKAGES}
+FOLDERS = {"notebooks", "kernels", "images", "results", "locks", "benchmarks", "tests", "docs", *PACKAGES}
 
 
 def strange_folders(files: list[Path]) -> set[str]:

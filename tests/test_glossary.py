@@ -10,7 +10,7 @@ import pytest
 from gemm_lab.notebook.colab import is_setup
 
 ROOT = Path(__file__).resolve().parents[1]
-TEXT = (ROOT / "GLOSSARY.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/GLOSSARY.md").read_text(encoding="utf-8")
 ENTRIES = dict(re.findall(r"^### (.+)\n((?:.+\n?)+)", TEXT, flags=re.M))
 LINK = re.compile(r"\]\((?:\.\./)?(?:GLOSSARY\.md)?#([\w-]+)\)")
 NEEDED = {
@@ -37,7 +37,7 @@ ANCHORS = {anchor(heading) for heading in re.findall(r"^#+ (.+)$", TEXT, flags=r
 
 def pages() -> dict[str, str]:
     """Text of the documents and of the notebooks' prose."""
-    found = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob("*.md")}
+    found = {path.name: path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]}
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         found[path.name] = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
@@ -128,7 +128,7 @@ def plain(text: str) -> str:
     terms = {term.lower() for term in ENTRIES}
     text = re.sub(r"```.*?```|<!--.*?-->|<img[^>]*>|<https?://[^>]*>", "", text, flags=re.S)
     text = re.sub(r"`([^`\n]*)`", lambda code: code[1] if code[1].lower().rstrip("s") in terms else "", text)
-    return re.sub(r"\]\((?!\.\./GLOSSARY\.md#)[^)]*\)", "]", text)
+    return re.sub(r"\]\((?!\.\./docs/GLOSSARY\.md#)[^)]*\)", "]", text)
 
 
 def pointed(text: str, at: int, teachers: list[str]) -> bool:
@@ -154,7 +154,7 @@ def too_early(number: str, texts: list[str], entries: dict[str, str] | None = No
         first = re.search(rf"(?<![\w.-])(?:{spelling})(?![\w-])", text, flags=0 if term.isupper() else re.I)
         if first is None or pointed(text, first.start(), teachers):
             continue
-        linked = re.compile(rf"\[[^\]]*\]\(\.\./GLOSSARY\.md#{anchor(term)}\)").finditer(text)
+        linked = re.compile(rf"\[[^\]]*\]\(\.\./docs/GLOSSARY\.md#{anchor(term)}\)").finditer(text)
         if not any(link.start() <= first.start() < link.end() for link in linked):
             found.append(term)
     return found
@@ -187,8 +187,8 @@ def test_every_spelling_and_exception_names_a_term():
     [
         ("07", "Then TMA copies.", ["TMA"]),
         ("08", "Then TMA copies.", []),
-        ("07", "Then [TMA](../GLOSSARY.md#tma) copies, and TMA stores.", []),
-        ("07", "TMA stores, and [TMA](../GLOSSARY.md#tma) copies.", ["TMA"]),
+        ("07", "Then [TMA](../docs/GLOSSARY.md#tma) copies, and TMA stores.", []),
+        ("07", "TMA stores, and [TMA](../docs/GLOSSARY.md#tma) copies.", ["TMA"]),
         ("07", "TMA comes in notebook 08. It copies.", []),
         ("07", "TMA copies. Notebook 08 shows it.", ["TMA"]),
         ("07", "TMA copies as notebook 06 did, in rung 10.", ["TMA"]),

@@ -114,17 +114,18 @@ def test_make_has_the_targets_that_the_documents_name():
     assert targets() >= {"help", "lab", "test", "test-all", "run", "course", "record", "update", "clean"}
     phony = set(re.search(r"^\.PHONY: (.*)$", read("Makefile"), re.M)[1].split())
     assert phony == targets()
-    for document in ("README.md", "CONTRIBUTING.md", "CLASSROOM.md"):
+    for document in ("README.md", "docs/CONTRIBUTING.md", "docs/CLASSROOM.md"):
         named = set(re.findall(r"(?:^|`)make ([a-z-]+)", read(document), re.M))
         assert named and named <= targets(), document
     assert re.search(r"^make lab$", read("README.md"), re.M)
     assert re.search(r"^make test$", read("README.md"), re.M)
 
 
-PAGES = sorted(path.name for path in ROOT.glob("*.md") if path.name != "CHANGELOG.md")
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES.remove("CHANGELOG.md")
 BUILD = ["Makefile", "Dockerfile", ".devcontainer/devcontainer.json", ".pre-commit-config.yaml", "pyproject.toml"]
 WORKFLOWS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / ".github").rglob("*.yml"))]
-TOP = "gemm_lab|gpu_simulator|gpu_runner|classroom|tools|tests|kernels|notebooks|images|results|benchmarks"
+TOP = "gemm_lab|gpu_simulator|gpu_runner|classroom|tools|tests|kernels|notebooks|images|results|benchmarks|docs"
 # A path from the root of the repository; one with a placeholder (NN_name, <gpu>, *) is none.
 PATH = re.compile(rf"(?<![\w./-])(?:{TOP})/[\w./-]*\w(?![\w<*…]|/<)")
 MODULE = re.compile(rf"(?<=-m )(?:{TOP})(?:\.\w+)*")

@@ -11,7 +11,7 @@ from gemm_lab.published import published
 from gpu_simulator.hardware.data_sheets import GPUS
 
 ROOT = Path(__file__).resolve().parents[1]
-REFERENCES = (ROOT / "REFERENCES.md").read_text(encoding="utf-8")
+REFERENCES = (ROOT / "docs/REFERENCES.md").read_text(encoding="utf-8")
 ENTRIES = {
     title: " ".join(body.split())
     for title, body in re.findall(r"^### (.+)\n((?:(?!^##).*\n)+)", REFERENCES, flags=re.M)
@@ -51,7 +51,7 @@ def unlinked(texts: list[str]) -> list[str]:
     text, found = "\n\n".join(texts), []
     for key in TEXTS:
         first = re.search(rf"\[?{key}\b(?:\]\(([^)]*)\))?", text, flags=re.I)
-        if first and first[1] != f"../REFERENCES.md#{anchor(key)}":
+        if first and first[1] != f"../docs/REFERENCES.md#{anchor(key)}":
             found.append(key)
     return found
 
@@ -77,7 +77,7 @@ def wrong_at_the_end(texts: list[str]) -> list[str]:
 
 def wrong_reading(entry: str) -> str | None:
     """What is wrong with an entry of further reading."""
-    if re.search(r"\]\(\.\./REFERENCES\.md#[\w-]+\)", entry):
+    if re.search(r"\]\(\.\./docs/REFERENCES\.md#[\w-]+\)", entry):
         return None
     match = re.fullmatch(r"([^“*]+), (?:“(.+?)”|\*(.+?)\*)(?:,| \(|:).*<(https://[^>\s]+)>\.?|.*", entry)
     if not match[1]:
@@ -156,14 +156,16 @@ def test_a_notebook_ends_with_what_one_can_do_and_read(number):
 def test_links_to_the_references_and_the_errata_arrive(number):
     text = "\n".join(prose(nbformat.read(PATHS[number], as_version=4)))
     for page in ("REFERENCES.md", "ERRATA.md"):
-        headings = {anchor(h) for h in re.findall(r"^#+ (.+)$", (ROOT / page).read_text(encoding="utf-8"), flags=re.M)}
-        assert set(re.findall(rf"\]\(\.\./{page}#([^)]*)\)", text)) <= headings
+        headings = {
+            anchor(h) for h in re.findall(r"^#+ (.+)$", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.M)
+        }
+        assert set(re.findall(rf"\]\(\.\./docs/{page}#([^)]*)\)", text)) <= headings
 
 
 def test_no_file_names_a_source_without_a_name():
     folders = ("gemm_lab", "gpu_simulator", "gpu_runner", "classroom", "kernels", "tools")
     files = [p for folder in folders for p in (ROOT / folder).rglob("*") if p.suffix in {".py", ".cu", ".cuh", ".toml"}]
-    files += [path for path in ROOT.glob("*.md") if path.name != "CHANGELOG.md"]
+    files += [path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")] if path.name != "CHANGELOG.md"]
     ghosts = {path.name: GHOST.findall(path.read_text(encoding="utf-8")) for path in files}
     assert {name: found for name, found in ghosts.items() if found} == {}
 
@@ -176,7 +178,7 @@ END = [
     "## Further reading\n\n"
     "- NVIDIA, “Kernel Profiling Guide” (what stalls mean): <https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html>\n"
     "- NVIDIA, *PTX ISA*, “mma”: <https://docs.nvidia.com/cuda/parallel-thread-execution/>\n"
-    "- The [T4 article](../REFERENCES.md#t4-article).\n",
+    "- The [T4 article](../docs/REFERENCES.md#t4-article).\n",
 ]
 
 
@@ -205,10 +207,10 @@ def test_a_poor_end_is_seen(cell, old, new, said):
 
 
 def test_a_first_mention_without_a_link_is_seen():
-    linked = "The [T4 article](../REFERENCES.md#t4-article) says so."
+    linked = "The [T4 article](../docs/REFERENCES.md#t4-article) says so."
     assert unlinked([linked, "The T4 article ends."]) == []
     assert unlinked(["The T4 article ends.", linked]) == ["T4 article"]
-    assert unlinked(["The [T4 article](../REFERENCES.md#h100-report)."]) == ["T4 article"]
+    assert unlinked(["The [T4 article](../docs/REFERENCES.md#h100-report)."]) == ["T4 article"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ STEP = re.compile(r"^\d+\. `([\w.]+)` in `([\w/]+\.py)`", re.M)
 
 def walk() -> list[tuple[str, str]]:
     """(function, file) of each step."""
-    return STEP.findall((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    return STEP.findall((ROOT / "docs/ARCHITECTURE.md").read_text(encoding="utf-8"))
 
 
 def calls_of(function) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("gemm_lab", "gpu_runner", "classroom")
-DATA = ("kernels", "images", "results", "notebooks")
+DATA = ("kernels", "images", "results", "notebooks", "docs")
 
 
 PRODUCT = ROOT / "gpu_simulator"
@@ -67,8 +67,7 @@ def test_wheel_ships_the_package_and_its_data(wheel):
         assert f"{package}/__init__.py" in names
     for folder in DATA:
         assert any(name.startswith(f"gemm_lab/data/{folder}/") for name in names), folder
-    for name in DOCUMENTS:
-        assert f"gemm_lab/data/documents/{name}" in names
+    assert {name for name in names if "/docs/" in name} == {f"gemm_lab/data/docs/{name}" for name in DOCUMENTS}
     for path in (ROOT / "kernels").rglob("*.cu*"):
         assert f"gemm_lab/data/{path.relative_to(ROOT).as_posix()}" in names
     tops = {name.split("/")[0] for name in names}
@@ -228,7 +227,7 @@ LINK = re.compile(r"\]\((?!https?:)([^()\s#]+)[^()\s]*\)|(?:src|href)=\"(?!https
 
 def broken_links(folder: Path) -> list[str]:
     """Links of the notebooks in FOLDER/notebooks, and of the documents beside them, that lead to no file."""
-    texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("docs/*.md")}
     for path in (folder / "notebooks").glob("*.ipynb"):
         cells = nbformat.read(path, as_version=4).cells
         texts[path] = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
@@ -240,15 +239,17 @@ def broken_links(folder: Path) -> list[str]:
 def test_the_links_of_a_copy_lead_to_files(tmp_path):
     copy_series(tmp_path)
     assert broken_links(tmp_path) == []
-    (tmp_path / "GLOSSARY.md").unlink()
-    assert any("../GLOSSARY.md" in link for link in broken_links(tmp_path)), "a missing document is seen"
+    (tmp_path / "docs/GLOSSARY.md").unlink()
+    assert any("../docs/GLOSSARY.md" in link for link in broken_links(tmp_path)), "a missing document is seen"
 
 
 def test_a_copy_never_overwrites_a_document_of_the_same_name(tmp_path):
-    (tmp_path / "REFERENCES.md").write_text("my own list")
+    mine = tmp_path / "docs/REFERENCES.md"
+    mine.parent.mkdir()
+    mine.write_text("my own list")
     with pytest.raises(LabError, match="another REFERENCES.md"):
         copy_series(tmp_path)
-    assert (tmp_path / "REFERENCES.md").read_text() == "my own list" and not (tmp_path / "notebooks").exists()
+    assert mine.read_text() == "my own list" and not (tmp_path / "notebooks").exists()
 
 
 def test_a_copy_never_overwrites_a_learners_notebook(tmp_path):

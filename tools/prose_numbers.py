@@ -3,7 +3,7 @@
 The accepted sources are these; `unbacked` finds numbers that have none of them:
 
     marked      the number is between markers, and `python -m tools.sync` writes it (see `generated_text`)
-    published   its paragraph names one of the five texts (REFERENCES.md) or a data sheet, or says “published”:
+    published   its paragraph names one of the five texts (docs/REFERENCES.md) or a data sheet, or says “published”:
                 such a figure does not change. If the paragraph also mentions a recording, the figure has to be in
                 results/published.csv
     hardware    it is a figure of `gpu_simulator.hardware.data_sheets` or of `model.roofline`, which give its source
@@ -29,7 +29,7 @@ from tools.generated_text import unmarked
 UNITS = r"TFLOPS|GFLOPS|GFLOP/s|TB/s|GB/s|%|percent|times"
 NUMBER = r"(?<![\w.,^/*%+-])(\d[\d,]*(?:\.\d+)?)"
 FOUND = re.compile(rf"{NUMBER}(?: (?:to|and) (\d[\d,]*(?:\.\d+)?))?[ \u00a0\u202f]?({UNITS})(?![\w]|\s*\d)")
-# The keys of REFERENCES.md. “document” counts as well while notebooks 00 to 05 say it.
+# The keys of docs/REFERENCES.md. “document” counts as well while notebooks 00 to 05 say it.
 KEYS = "tiling text|T4 article|Ampere article|H100 report|B200 walk-through"
 SOURCE = re.compile(
     r"\b(published|documents?|data sheet|white ?paper|arXiv|{})\b|`({})`".format(

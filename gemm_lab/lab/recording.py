@@ -60,7 +60,7 @@ class Recorded:
             [
                 *lines,
                 f"{self.rows} rows → {self.path}, samples → {raw_path(self.path)}. To share them: "
-                "CONTRIBUTING.md, “Record your GPU”.",
+                "docs/CONTRIBUTING.md, “Record your GPU”.",
             ]
         )
 

@@ -4,7 +4,7 @@
 or a balance point is in FLOP per byte. Machine numbers come from `gpu_simulator.hardware.data_sheets`, with their
 sources.
 
-The T4 article (REFERENCES.md) uses three kinds of figures for the T4:
+The T4 article (docs/REFERENCES.md) uses three kinds of figures for the T4:
   data sheet  65 TFLOPS tensor, 320 GB/s DRAM
   measured    by that article: 49.439 TFLOPS (cuBLAS half precision), 7.455 TFLOPS (cuBLAS single, FFMA);
               quoted there from arXiv:1903.07486: 220 GB/s DRAM, 3662 GB/s shared memory; also 1280 GB/s L2

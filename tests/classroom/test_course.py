@@ -80,7 +80,7 @@ LINK = re.compile(r"\]\((?!https?:)([^()\s#]+)[^()\s]*\)")
 
 def broken_links(folder):
     """The links of the assignments, and of the documents beside them, that lead to no file of the course."""
-    texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("source/*/*.md")}
+    texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("source/*/docs/*.md")}
     for path in folder.glob("source/*/*.ipynb"):
         cells = nbformat.read(path, as_version=4).cells
         prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
@@ -95,12 +95,12 @@ def broken_links(folder):
 def test_the_links_of_an_assignment_lead_to_files_that_students_get(built, tmp_path):
     assert broken_links(built[0]) == []
     for folder in (built[0] / "source").iterdir():
-        assert {path.name for path in folder.glob("*.md")} == set(DOCUMENTS)
+        assert {path.name for path in folder.glob("docs/*.md")} == set(DOCUMENTS)
         (book,) = folder.glob("*.ipynb")
-        assert "(../GLOSSARY" not in book.read_text() and "(../REFERENCES" not in book.read_text()
+        assert "../docs/" not in book.read_text()
     shutil.copytree(built[0] / "source", tmp_path / "source")
-    (tmp_path / "source/04_banks_and_wavefronts/GLOSSARY.md").unlink()
-    assert "04_banks_and_wavefronts/04_banks_and_wavefronts.ipynb: GLOSSARY.md" in broken_links(tmp_path)
+    (tmp_path / "source/04_banks_and_wavefronts/docs/GLOSSARY.md").unlink()
+    assert "04_banks_and_wavefronts/04_banks_and_wavefronts.ipynb: docs/GLOSSARY.md" in broken_links(tmp_path)
 
 
 def test_a_second_build_keeps_the_settings_of_the_course(built):
@@ -136,12 +136,12 @@ def test_a_notebook_without_a_check_or_an_exercise_is_refused(cells, says, tmp_p
 
 
 def test_the_syllabus_counts_the_exercises_of_every_notebook():
-    table = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", (ROOT / "CLASSROOM.md").read_text(), re.M))
+    table = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", (ROOT / "docs/CLASSROOM.md").read_text(), re.M))
     assert len(table) == 14
     for path in data_dir("notebooks").glob("*.ipynb"):
         assert int(table[path.stem]) == len(set(named("exercise", path))), path.stem
     assert sum(map(int, table.values())) == len(exercises())
-    small = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \| \d+ \|$", (ROOT / "CLASSROOM.md").read_text(), re.M))
+    small = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \| \d+ \|$", (ROOT / "docs/CLASSROOM.md").read_text(), re.M))
     for path in data_dir("notebooks").glob("*.ipynb"):
         assert int(small[path.stem]) == len(set(named("@lab.puzzle", path))), path.stem
     assert sum(map(int, small.values())) == len(puzzles())

@@ -113,7 +113,7 @@ def text_of(number: str) -> str:
     return " ".join(" ".join(cell.source.split()) for cell in nbformat.read(path, as_version=4).cells)
 
 
-TEXT = (ROOT / "ERRATA.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/ERRATA.md").read_text(encoding="utf-8")
 ENTRIES = entries(TEXT)
 
 
@@ -137,7 +137,7 @@ def test_an_erratum_is_corrected_and_shows_how_we_know(error):
 def test_a_notebook_that_follows_a_text_leads_to_the_appendix(number):
     text = text_of(number)
     anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for _, heading in ENTRIES}
-    linked = re.findall(r"\]\(\.\./ERRATA\.md(?:#([\w-]+))?\)", text)
+    linked = re.findall(r"\]\(\.\./docs/ERRATA\.md(?:#([\w-]+))?\)", text)
     assert set(filter(None, linked)) <= anchors | {source.lower().replace(" ", "-") for source, _ in ENTRIES}
     assert linked or number in ("07", "08", "12")  # nothing that these show is corrected there
 

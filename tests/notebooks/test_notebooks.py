@@ -272,7 +272,7 @@ def test_the_stored_card_of_a_puzzle_asks_what_the_puzzle_asks(path):
 
 
 def test_the_guide_for_authors_names_these_limits():
-    guide = (FOLDER.parent / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("\n  ", "")
+    guide = (FOLDER.parent / "docs/CONTRIBUTING.md").read_text(encoding="utf-8").replace("\n  ", "")
     limits = f"at most {MAX_WORDS} words a cell and {MAX_SENTENCE} words a sentence", f"at most {MAX_LINES} lines"
     sizes = [f"below {most // 1000} KB" for most in MAX_BYTES.values()]
     for words in (*limits, *sizes):

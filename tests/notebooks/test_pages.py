@@ -17,9 +17,9 @@ from gemm_lab.notebook import colab
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-DOCUMENTS = sorted(ROOT.glob("*.md"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 HOSTS = {"arxiv.org", "colab.research.google.com", "docs.nvidia.com", "github.com"}
-SOURCES = set(re.findall(r"<(https://[^>\s]+)>", (ROOT / "REFERENCES.md").read_text(encoding="utf-8")))
+SOURCES = set(re.findall(r"<(https://[^>\s]+)>", (ROOT / "docs/REFERENCES.md").read_text(encoding="utf-8")))
 LINK = re.compile(r"\]\(([^()\s]+)\)|\b(?:src|href)=\"([^\"]+)\"|<(https?://[^>\s]+)>")
 CAPTIONED = re.compile(r"<img [^>]*\balt=\"[^\"]{10,}\"[^>]*>\s*\n\n\*[^*\n]{10,}")
 DRAW = {"figure", "plot", "resources", "sizes", "timeline"}  # calls that end in a picture

@@ -106,7 +106,12 @@ def unused(names, texts) -> list[str]:
 
 
 def test_every_picture_is_shown_by_a_notebook_or_a_document():
-    paths = [*(ROOT / "notebooks").rglob("*.ipynb"), *ROOT.glob("*.md"), *(ROOT / "notebooks").glob("*.toml")]
+    paths = [
+        *(ROOT / "notebooks").rglob("*.ipynb"),
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/*.md"),
+        *(ROOT / "notebooks").glob("*.toml"),
+    ]
     texts = [path.read_text(encoding="utf-8") for path in paths if ".ipynb_checkpoints" not in path.parts]
     assert unused(figures.names(), texts) == [], "delete the function, its entry in tools/figures and its file"
     assert unused(["roofline_idea", "journey", "spare"], texts) == ["spare"], "one that nothing shows is found"

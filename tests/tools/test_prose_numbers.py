@@ -17,7 +17,8 @@ from tools.prose_numbers import printed, questions, spoken, support, unbacked
 from tools.sync import sync
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS, DOCUMENTS = sorted((ROOT / "notebooks").glob("*.ipynb")), sorted(ROOT.glob("*.md"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
 
 def prose(book) -> list[str]:

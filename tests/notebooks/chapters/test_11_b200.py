@@ -179,5 +179,5 @@ def test_the_notebook_is_quick_and_names_its_sources():
     book = nbformat.read(data_dir("notebooks") / "11_b200.ipynb", as_version=4)
     text = "\n".join(cell.source for cell in book.cells)
     assert "logical time" in text.replace("*", "") and "nanosecond" not in text
-    assert "published" in text and "../REFERENCES.md#b200-walk-through" in text
+    assert "published" in text and "../docs/REFERENCES.md#b200-walk-through" in text
     assert {"11_products", "11_release", "11_accumulators"} <= set(text.replace('"', " ").replace("`", " ").split())

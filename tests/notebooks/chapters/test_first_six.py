@@ -83,7 +83,7 @@ def test_the_first_notebook_shows_the_rungs_up_to_one():
 def test_card_check_and_verdict_are_explained_once_and_before_they_are_used():
     text = prose("00_start_here")
     for word in ("card", "check", "verdict"):
-        link = f"[*{word}*](../GLOSSARY.md#{word})"
+        link = f"[*{word}*](../docs/GLOSSARY.md#{word})"
         assert text.count(link) == 1
         assert sum(prose(name).count(f"#{word})") for name in FIRST_SIX) == 1
     for verdict in ("your turn", "not yet", "solved", "**PASS**", "**FAIL**"):
