@@ -106,7 +106,7 @@ course: $(COURSE_STAMP)
 	$(PY) -m classroom.course --into course
 
 record: $(LAB_STAMP)
-	"$(VENV)/bin/gemm-lab" record
+	$(PY) -m tools.recording speeds
 
 # uv resolves for all systems at once. It reads UV_DEFAULT_INDEX, not pip's configuration, where packages come from a mirror.
 update: $(STAMP)-made

@@ -42,7 +42,7 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     add("list", list_kernels, "list the kernels").add_argument("--json", action="store_true")
 
     run = add("run", run_kernels, "compile, launch, check and time kernels")
-    run.add_argument("name", help="a kernel, a ladder, cublas_bf16 (cublas_f16, cublas_f32), or all")
+    run.add_argument("name", help="a kernel, a ladder, or all")
     run.add_argument("-n", type=int, default=512)
     run.add_argument("-m", type=int, help="default: n")
     run.add_argument("-k", type=int, help="default: n")
@@ -71,37 +71,6 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     bench.add_argument("--regime", choices=("sustained", "burst"), default="sustained")
     bench.add_argument("--rounds", type=int, default=None, help="default: 30, in bursts 10")
     bench.add_argument("--json", action="store_true")
-
-    record = add("record", record_results, "check and measure ladders; the rows go to results/measured/<gpu>.csv")
-    record.add_argument("ladders", nargs="*", help="default: all that this GPU runs")
-    record.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
-    record.add_argument(
-        "--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor", help=baselines
-    )
-    record.add_argument("--regimes", type=lambda text: text.split(","), default=["sustained", "burst"])
-    record.add_argument("--rounds", type=int, default=None, help="default: 30, in bursts 10")
-    record.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
-
-    profile = add("profile", profile_kernels, "record hardware counters with ncu")
-    profile.add_argument("names", nargs="*", help="ladders or kernels; default: all ladders")
-    profile.add_argument(
-        "--what",
-        type=lambda text: text.split(","),
-        default=["rungs", "cards", "patterns"],
-        metavar="rungs,cards,patterns",
-        help="default: all three",
-    )
-    profile.add_argument("-n", type=int, default=None, help="size of the cards; default: 4096")
-    profile.add_argument(
-        "--set",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="GROUP_M=1",
-        help="a setting of the kernels, for cards",
-    )
-    profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
-    profile.add_argument("--raw", type=Path, default=None, help="folder in which ncu's files for the cards are kept")
 
     copied = add(
         "notebooks", copy_notebooks, "copy the notebooks, and the pictures and documents they use, into a folder"
@@ -190,13 +159,10 @@ def run_kernels(options) -> int:
     """Compile, launch, check and time kernels; exit code 1 if one fails."""
     from gemm_lab import catalog
     from gemm_lab.lab import kernel
-    from gemm_lab.lab.library_run import PROBLEMS, run_library
     from gemm_lab.settings_text import parse_settings
 
     settings = parse_settings(options.settings)
-    if options.name in PROBLEMS:
-        names = [options.name]
-    elif options.name == "all":
+    if options.name == "all":
         names = list(catalog.kernels())
     elif options.name in catalog.ladders():
         names = [k.name for k in catalog.ladder(options.name).kernels]
@@ -206,12 +172,9 @@ def run_kernels(options) -> int:
     results = []
     for name in _progress(names, "run", options.json):
         try:
-            if name in PROBLEMS:
-                run = run_library(name, n, m, k, backend=options.backend, timed=not options.verify)
-            else:
-                run = kernel(name, **settings).run(
-                    n, m, k, backend=options.backend, timed=not options.verify, sure=options.yes
-                )
+            run = kernel(name, **settings).run(
+                n, m, k, backend=options.backend, timed=not options.verify, sure=options.yes
+            )
             results.append(run.as_dict())
             if not options.json:
                 print(run)
@@ -262,63 +225,6 @@ def bench_ladder(options) -> int:
         progress=not options.json,
     )
     print(json.dumps(bench.as_dicts(), indent=2) if options.json else bench)
-    return 0
-
-
-def record_results(options) -> int:
-    """Measure ladders for results/measured; exit code 1 if a kernel's result is wrong."""
-    from gemm_lab.lab import here
-    from gemm_lab.lab.recording import record
-
-    done = record(
-        here(),
-        options.ladders,
-        sizes=options.sizes,
-        regimes=options.regimes,
-        rounds=options.rounds,
-        baselines=options.baselines,
-        into=options.into,
-        say=lambda text: print(text, file=sys.stderr),
-    )
-    print(done)
-    return 0 if done.passed else 1
-
-
-def profile_kernels(options) -> int:
-    """Record counters of Nsight Compute for results/profiles; print the paths of the files."""
-    from gemm_lab import catalog
-    from gemm_lab.config import data_dir
-    from gemm_lab.lab import here
-    from gemm_lab.lab.profiling import PARTS, record_profiles
-    from gemm_lab.lab.recording import measured_ladders
-    from gemm_lab.measure.cards import CARD_N
-    from gemm_lab.measure.results import path_for
-    from gemm_lab.settings_text import parse_settings
-
-    unknown = [part for part in options.what if part not in PARTS]
-    if unknown:
-        raise LabError(f"--what has no part {', '.join(unknown)}; its parts are {','.join(PARTS)}.")
-    where = here()
-    if not where.usable:
-        raise LabError(f"Nothing can be profiled here: {where.reason}")
-    asked = options.names or measured_ladders()
-    names = [
-        kernel.name
-        for name in asked
-        for kernel in (catalog.ladder(name).kernels if name in catalog.ladders() else [catalog.kernel(name)])
-    ]
-    recorded = data_dir("results") / "profiles" / path_for(where.present).stem
-    for path in record_profiles(
-        options.into or recorded,
-        names,
-        where,
-        options.what,
-        options.n or CARD_N,
-        recorded,
-        options.raw,
-        parse_settings(options.settings),
-    ):
-        print(path)
     return 0
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib.metadata
-import subprocess
 import sys
 from dataclasses import dataclass
 
 import gpu_runner as device
 from gemm_lab import compiling
-from gemm_lab.measure import ncu
 from gpu_runner import settings
 from gpu_runner.baselines import cutlass, nvcc
 from gpu_simulator import compiler
@@ -49,7 +47,6 @@ def examine() -> list[SetupItem]:
         _torch(),
         _nvcc(),
         _cutlass(),
-        _ncu(),
     ]
 
 
@@ -182,20 +179,5 @@ def _cutlass() -> SetupItem:
             False,
             "not installed: no baselines cutlass_sm75 and cutlass_sm80",
             settings.install_command("cutlass"),
-            needed=False,
-        )
-
-
-def _ncu() -> SetupItem:
-    try:
-        return SetupItem(
-            "ncu", True, f"Nsight Compute {ncu.version() or 'of an unknown version'} at {ncu.find()}", needed=False
-        )
-    except (MissingDependency, OSError, subprocess.TimeoutExpired):
-        return SetupItem(
-            "ncu",
-            False,
-            "not found on PATH or in /usr/local/cuda: recorded profiles are shown, none can be recorded",
-            "install the CUDA Toolkit or Nsight Compute (only to record profiles)",
             needed=False,
         )

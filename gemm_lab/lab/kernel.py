@@ -222,16 +222,16 @@ class Kernel:
         return running.run(self, n, m, k, asked)
 
     @checked
-    def profile(self, n: int | None = None, record: bool | None = None, *, on: str | None = None) -> Profile:
+    def profile(self, n: int | None = None, *, on: str | None = None) -> Profile:
         """Nsight Compute's measurements of this kernel and of `before()`: stalls, executed instructions, gauges.
 
-        The result has the recorded card at the size nearest to n. If there is none, and there are a GPU and ncu, the
-        kernels are profiled now, as always with `record=True`. Otherwise it has what can be read from the machine
-        code. on: use the card that was recorded on this GPU; if there is none, a `LabError` lists the GPUs with one.
+        The result has the recorded card at the size nearest to n. If there is none, it has what can be read from the
+        machine code. on: use the card that was recorded on this GPU; if there is none, a `LabError` lists the GPUs
+        with one.
         """
         from gemm_lab.lab.actions.profiles import profile
 
-        return profile(self, self.before(), n, record, on)
+        return profile(self, self.before(), n, on)
 
     @checked
     def timeline(
@@ -249,7 +249,7 @@ class Kernel:
         The default size is two tiles of D with eight k tiles each. sms: the number of blocks of a persistent kernel, by
         default one cluster. costs: parameters of the model, such as `load_latency=1200` (see
         `gemm_lab.model.pipeline_placing.Costs`). on: show instead the timeline that was recorded on this GPU, in clock
-        cycles (see `gemm_lab.measure.stamps`). Raises `LabError` for a kernel without a pipeline and for a size that
+        cycles (see `tools/recording/stamps.py`). Raises `LabError` for a kernel without a pipeline and for a size that
         would take long.
         """
         from gemm_lab.lab.actions import pipelines

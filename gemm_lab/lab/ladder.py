@@ -273,3 +273,8 @@ def ladder(name: str) -> Ladder:
 
 
 __all__ = ["SIZES", "Bench", "Ladder", "here", "ladder"]
+
+
+def measured_ladders() -> list[str]:
+    """The names of the ladders that are recorded by default: those with a baseline. Lessons and ceilings have none."""
+    return [name for name, spec in catalog.ladders().items() if spec.baselines]

@@ -74,7 +74,7 @@ def gain(before: Any, after: Any, samples: Mapping[Any, Sequence[float]] | None 
     ]
     if apart:
         remedy = (
-            f"Record the ladder again: gemm-lab record {after.ladder}."
+            f"Record the ladder again: python -m tools.recording speeds {after.ladder}."
             if before.ladder == after.ladder
             else "To time kernels of two ladders in turns, add one to the other's bench(also=[…])."
         )

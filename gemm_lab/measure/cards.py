@@ -7,15 +7,15 @@ folder has the executed instructions by opcode, so that their classes can change
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from gemm_lab.measure.ncu import PER_ADDRESS, PER_OPCODE, Launch
-from gemm_lab.measure.profile import METRICS, read_rows, replaced, write_rows
+from gemm_lab.measure.profile import METRICS, read_rows
 from gemm_lab.measure.stalls import BY_KEY, STALLS, Stall
 from gpu_simulator.compiler.instruction_classes import by_class
+
+PER_OPCODE = "sass__inst_executed_per_opcode"  # one instance per opcode; its value is their sum
 
 # Our column → ncu's metrics, of which the first that the GPU has is used. Units: bytes, cycles, nanoseconds, percent.
 CARD_METRICS: dict[str, tuple[str, ...]] = {
@@ -54,7 +54,6 @@ CARD_METRICS: dict[str, tuple[str, ...]] = {
     "sass_instructions": (PER_OPCODE,),
     **{stall.column: (stall.metric,) for stall in STALLS},
 }
-METRIC_NAMES = (*dict.fromkeys(name for names in CARD_METRICS.values() for name in names), PER_ADDRESS)
 CONDITIONS = ("gpu", "arch", "driver", "nvrtc", "ncu", "date", "ptx", "source")
 KEY = ("kernel", "n", "config")
 CARDS, EXECUTED = "cards.csv", "executed.csv"
@@ -130,42 +129,6 @@ class ProfileCard:
         return self.values["load_sectors"] / requests if requests and "load_sectors" in self.values else None
 
 
-def config_text(config: Mapping[str, int]) -> str:
-    """A configuration as the text of one field, such as "BLOCK_M=256 BLOCK_N=128"."""
-    return " ".join(f"{name}={value}" for name, value in config.items())
-
-
-def from_launch(launch: Launch, kernel: str, n: int, config: Mapping[str, int], **conditions: str) -> ProfileCard:
-    """The card of a profiled launch. conditions: values of CONDITIONS, such as gpu="NVIDIA H200"."""
-    values = {column: value for column, names in CARD_METRICS.items() if (value := launch.number(*names)) is not None}
-    return ProfileCard(kernel, n, dict(config), conditions, values, dict(launch.opcodes))
-
-
-def write_cards(folder: Path, cards: Iterable[ProfileCard], onto: Path | None = None) -> list[Path]:
-    """Write cards.csv and executed.csv into `folder` and return their paths.
-
-    They have the rows of the files in `onto` (default: `folder`), with those of `cards` added or replaced.
-    """
-    folder, onto, cards = Path(folder), Path(onto or folder), list(cards)
-
-    def row(card: ProfileCard) -> dict[str, Any]:
-        numbers = {column: _short(card[column]) for column in CARD_METRICS}
-        known = {name: card.conditions.get(name, "") for name in CONDITIONS}
-        return {"kernel": card.kernel, "n": card.n, "config": config_text(card.config), **known, **numbers}
-
-    executed = [
-        {"kernel": card.kernel, "n": card.n, "config": config_text(card.config), "opcode": opcode, "executed": count}
-        for card in cards
-        for opcode, count in sorted(card.opcodes.items())
-    ]
-    old = read_rows(onto / EXECUTED)
-    fresh = {(card.kernel, str(card.n), config_text(card.config)) for card in cards}
-    kept = [line for line in old if tuple(line[name] for name in KEY) not in fresh]
-    write_rows(folder / CARDS, replaced(read_rows(onto / CARDS), [row(card) for card in cards], KEY))
-    write_rows(folder / EXECUTED, sorted(kept + executed, key=lambda line: str(line["kernel"])))
-    return [folder / CARDS, folder / EXECUTED]
-
-
 def read_cards(folder: Path) -> list[ProfileCard]:
     """All cards of a folder; an empty list if it has none. Values that are empty or not numbers are left out."""
     folder = Path(folder)
@@ -193,10 +156,6 @@ def choose(cards: Sequence[ProfileCard], kernel: str, config: Mapping[str, int],
     """The card of this kernel and configuration at the size nearest to n (default: CARD_N); None if there is none."""
     mine = [card for card in cards if card.kernel == kernel and dict(card.config) == dict(config)]
     return min(mine, key=lambda card: abs(card.n - (n or CARD_N)), default=None)
-
-
-def _short(value: float | None) -> float | int | None:
-    return value if value is None else int(value) if value == int(value) else float(f"{value:.6g}")
 
 
 def _number(text: str | None) -> float | None:

@@ -1,4 +1,7 @@
-"""The list of all recordings of shared memory, which the profiler runs and the tests look up."""
+"""The recordings of shared memory by loads, stores, ldmatrix and cp.async, which Nsight Compute counted.
+
+Those of wmma, whose addresses the compiler chooses, are in `tools/recording/wmma_patterns.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemm_lab.measure import copy_patterns, patterns, wmma_patterns
+from gemm_lab.measure import copy_patterns, patterns
 from gemm_lab.measure.patterns import Pattern
 
 SCATTERED = {  # number of patterns with seed 1, 2, 3 and 4
@@ -39,7 +42,7 @@ class Recording(NamedTuple):
 
 
 def recordings() -> Iterator[Recording]:
-    """All recordings, whether they exist yet or not; `lab.profiling.profile_patterns` can skip some of them.
+    """All recordings, whether they exist yet or not; `tools.recording` can skip some of them.
 
     The rule of `.cg` was fixed before the scattered addresses of seeds 1 and 2 were recorded. The rule of `.ca` was
     found with the shortest crossings of seed 4, after the scattered addresses of seeds 1 to 3 were recorded. Recorded
@@ -73,7 +76,3 @@ def recordings() -> Iterator[Recording]:
     for seed in (4, 5):
         for pattern in copy_patterns.crossings(seed):
             yield Recording("cp.async.ca.4.some", patterns.kernel_source("cp.async.ca.4.some"), seed, pattern)
-    for instruction, strides in wmma_patterns.instructions():
-        source = wmma_patterns.kernel_source(instruction)
-        for pattern in wmma_patterns.patterns(strides):
-            yield Recording(instruction, source, 0, pattern)

@@ -14,8 +14,7 @@ from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.lab import kernel
 from gemm_lab.lab.emulating import check_on_emulator
-from gemm_lab.lab.profiling import PROFILED_N
-from gemm_lab.measure.profile import read_rows
+from gemm_lab.measure.profile import PROFILED_N, read_rows
 from gemm_lab.notebook.three_counts import ARCH, GPU, METRIC, source
 from gpu_simulator.argument_checks import checked
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from gemm_lab import catalog
 from gemm_lab.cards.scoreboard import Board
 from gemm_lab.lab.here import RECORDED_ON, here
-from gemm_lab.lab.recording import measured_ladders
+from gemm_lab.lab.ladder import measured_ladders
 from gemm_lab.measure import results
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
@@ -33,7 +33,7 @@ def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Bo
     path = results.path_for(present) if present is not None and name == present.name else results.path_of(name)
     rows = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
     if not rows:
-        raise LabError(f"Nothing was recorded at {n}, {regime}, on {name}; `gemm-lab record` on that GPU does it.")
+        raise LabError(f"Nothing was recorded at {n}, {regime}, on {name}; `make record` on that GPU does it.")
     order = {spec.name: place for place, spec in enumerate(catalog.kernels().values())}
     ladders = reading_order()
     rank = {name: place for place, name in enumerate(ladders)}

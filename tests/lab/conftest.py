@@ -44,7 +44,7 @@ def made():
             k.diff(),
             k.sass(),
             k.instruction_mix(),
-            k.profile(record=False),
+            k.profile(),
             lab.kernel("hopper/01").timeline(),
         ),
         *(run, counted, asked, run.hot_lines(), run.inspect("load"), WrongResult(run), Uncompiled("mine")),

@@ -46,7 +46,7 @@ def test_rows_of_different_runs_are_refused(name):
 
 
 def test_the_refusal_says_what_would_work():
-    with pytest.raises(LabError, match="gemm-lab record t4"):
+    with pytest.raises(LabError, match="tools.recording speeds t4"):
         gain(BEFORE, replace(AFTER, commit="0000000"))
     with pytest.raises(LabError, match=r"bench\(also="):
         gain(replace(BEFORE, ladder="ampere"), AFTER)

@@ -4,9 +4,8 @@ from collections import Counter
 
 import pytest
 
-from gemm_lab.measure.cards import CARD_METRICS, ProfileCard, choose, from_launch, read_cards, write_cards
+from gemm_lab.measure.cards import CARD_METRICS, ProfileCard, choose, read_cards
 from gemm_lab.measure.findings import findings
-from gemm_lab.measure.ncu import Launch
 from gemm_lab.measure.stalls import BY_KEY, STALLS
 from gpu_simulator.compiler.instruction_classes import (
     CLASSES,
@@ -17,6 +16,8 @@ from gpu_simulator.compiler.instruction_classes import (
     by_class,
     instruction_class,
 )
+from tools.recording.cards import from_launch, write_cards
+from tools.recording.ncu import Launch
 
 CONDITIONS = {
     "gpu": "NVIDIA H200",

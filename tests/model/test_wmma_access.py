@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gemm_lab import compiling
-from gemm_lab.measure import wmma_patterns
 from gpu_simulator import compiler
 from gpu_simulator.hardware.wmma_access import ELEMENT_BYTES, SHAPES, access
+from tools.recording import wmma_patterns
 
 INSTRUCTIONS = [name for name, _ in wmma_patterns.instructions()]
 

@@ -1,6 +1,6 @@
 """Shared-memory wavefronts of one-instruction kernels: the emulator beside Nsight Compute on an H200.
 
-results/profiles/h200/patterns.csv holds what ncu counted for every pattern of `measure.recordings`. All must agree.
+results/profiles/h200/patterns.csv holds what ncu counted for every pattern of `tools.recording.wmma_patterns.all_recordings`. All must agree.
 The tests that count them all launch thousands of kernels, which takes long; the quick ones look at every 16th.
 """
 
@@ -15,9 +15,10 @@ import gpu_simulator as emulator
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
 from gemm_lab.measure import copy_patterns, patterns
-from gemm_lab.measure.recordings import Recording, recordings
+from gemm_lab.measure.recordings import Recording
 from gpu_simulator import compiler
 from gpu_simulator.hardware import banks
+from tools.recording.wmma_patterns import all_recordings
 
 COUNTS = "wavefronts", "ideal_wavefronts", "hardware_wavefronts"
 
@@ -40,7 +41,7 @@ class Row(NamedTuple):
 def rows(every: int = 1) -> list[Row]:
     with (data_dir("results") / "profiles" / "h200" / "patterns.csv").open(newline="") as file:
         recorded = {(row["instruction"], row["pattern"], row["seed"]): row for row in csv.DictReader(file)}
-    found, made = [], [(recording, row) for recording in recordings() if (row := recorded.pop(recording.key, None))]
+    found, made = [], [(recording, row) for recording in all_recordings() if (row := recorded.pop(recording.key, None))]
     assert not recorded, "every recorded pattern can be made again"
     for recording, row in made[::every]:
         compiled = compiling.compile(recording.source, arch="sm_90a", name="pattern")

@@ -1,6 +1,6 @@
 """The emulator beside Nsight Compute on an H200: every rung at 512³. The address patterns: test_recorded_patterns.py.
 
-The recordings are results/profiles/h200/*.csv, made by `gemm_lab.lab.profiling`. What ptxas changes between PTX and
+The recordings are results/profiles/h200/*.csv, made by `tools.recording`. What ptxas changes between PTX and
 machine code is listed here with its reason; everything else must be equal. A row of a source that has changed since is
 compared too, but may differ until it is recorded again.
 """

@@ -1,19 +1,16 @@
-"""The profile of a Kernel: a recorded card, a card that is recorded now, or what the machine code shows without one."""
+"""The profile of a Kernel: a recorded card, or what the machine code shows without one."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from gemm_lab.cards.instruction_mix import InstructionMix
 from gemm_lab.cards.profile_card import Profile
 from gemm_lab.config import data_dir
-from gemm_lab.lab import card_recording
 from gemm_lab.lab.actions.mix import instruction_mix
-from gemm_lab.lab.here import RECORDED_ON, Here, here
+from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.cards import CARD_N, ProfileCard, choose, read_cards
+from gemm_lab.measure.cards import ProfileCard, choose, read_cards
 from gemm_lab.measure.profile import source_hash
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
@@ -23,33 +20,21 @@ def profile(
     kernel: Launchable,
     other: Launchable | None,
     n: int | None = None,
-    record: bool | None = None,
     on: str | None = None,
 ) -> Profile:
     """The profile of a kernel and of `other`: their recorded cards at the size nearest to n (default: 4096).
 
-    on: the GPU whose cards are used. If there is no card and a GPU with ncu is present, both kernels are profiled now.
-    `record=True` always does so, and raises a `LabError` if it is impossible; `record=False` never does so.
+    on: the GPU whose cards are used.
     """
     arch = here().arch if _tuned_for_this_gpu(kernel) else kernel.taught_gpu().arch
     mixes = (
         instruction_mix(kernel, _arch_of(kernel, arch)),
         instruction_mix(other, _arch_of(other, arch)) if other else None,
     )
-    if record and on:
-        raise LabError("record=True profiles on the GPU here; leave it out to see the card of another.")
     recorded = _recorded_on(on, kernel) if on else _recorded()
-    card = None if record else _card(recorded, kernel, n)
+    card = _card(recorded, kernel, n)
     note = _stale(kernel, card) if card else f"There is no recorded card of {kernel.label}."
-    card_before = other and not record and _card(recorded, other, card.n if card else n) or None
-    if record or (record is None and not card):
-        try:
-            card_before, card = _record_now(other, kernel, n)
-            note = ""
-        except LabError as error:
-            if record:
-                raise
-            note = f"{note} {error}"
+    card_before = other and _card(recorded, other, card.n if card else n) or None
     if card is None:
         note += " Below is what the machine code shows without one."
     elif card_before and (card_before.n != card.n or card_before.conditions["gpu"] != card.conditions["gpu"]):
@@ -124,19 +109,3 @@ def _stale(kernel: Launchable, card: ProfileCard) -> str:
     if source_hash(kernel.compile(card.conditions["arch"])) == card.conditions["source"]:
         return ""
     return f"The card was recorded with an earlier version of {kernel.name}: profile it again before you rely on it."
-
-
-def _record_now(other: Launchable | None, kernel: Launchable, n: int | None) -> tuple[ProfileCard | None, ProfileCard]:
-    where: Here = here()
-    if not where.usable:
-        raise LabError(f"None can be recorded here: {where.reason}")
-    if not kernel.spec.written_for(where.arch):
-        raise LabError(
-            f"None can be recorded here: {kernel.name} is written for {', '.join(kernel.spec.targets)}, "
-            f"and this GPU is {where.arch}: it cannot run the kernel."
-        )
-    other = other if other and other.spec.written_for(where.arch) else None
-    kernels = [made for made in (other, kernel) if made]
-    with tempfile.TemporaryDirectory() as folder:
-        cards = card_recording.record_cards(kernels, where, Path(folder), n or CARD_N)
-    return (cards[0] if other else None), cards[-1]

@@ -32,7 +32,7 @@ def loop(kernel):
 
 
 def card(number):
-    return K[number].profile(record=False).card
+    return K[number].profile().card
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_load_store_barrier_multiply_barrier(number):
 
 @pytest.mark.long
 def test_01_loses_to_a_kernel_without_tensor_cores():
-    before = lab.kernel("simt/04").profile(record=False).card
+    before = lab.kernel("simt/04").profile().card
     assert before.n == card(1).n and before["cycles"] < card(1)["cycles"] and before["tensor_pipe_pct"] < 1
     assert card(1)["tensor_pipe_pct"] < 10
 

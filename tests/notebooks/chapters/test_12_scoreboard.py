@@ -64,7 +64,7 @@ def test_rows_of_ones_own_gpu_come_first_and_stand_beside(monkeypatch, tmp_path)
 
 
 def test_what_is_not_there_is_said():
-    with pytest.raises(LabError, match="gemm-lab record"):
+    with pytest.raises(LabError, match="make record"):
         scoreboard(12345, on="h200")
     with pytest.raises(LabError, match="b200/05_tma_store was not measured"):
         BOARD.row("b200/05")

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gemm_lab.measure.cards import PER_OPCODE
 from gpu_runner.turns import gpu_for
 from gpu_simulator.errors import LabError, MissingDependency
 
-PER_OPCODE = "sass__inst_executed_per_opcode"  # one instance per opcode; its value is their sum
 PER_ADDRESS = "inst_executed"  # one instance per instruction address; fills a column of the source page
 ABSENT = ("", "n/a", "nan", "-nan", "inf", "-inf")
 RETRIES = 12

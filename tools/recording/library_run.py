@@ -1,4 +1,4 @@
-"""`gemm-lab run cublas_bf16`: checks and times cuBLAS like a kernel, on the problem of the wmma ladder."""
+"""`python -m tools.recording library cublas_bf16`: cuBLAS checked and timed on the problem of the wmma ladder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LibraryRun:
     tflops: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields that `gemm-lab run --json` prints."""
+        """The fields that `--json` prints."""
         return {
             "kernel": self.name,
             "backend": "gpu",

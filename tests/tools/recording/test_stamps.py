@@ -7,9 +7,11 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.lab.emulating import launch
-from gemm_lab.measure import stamps, timeline_files
+from gemm_lab.measure import timeline_files
 from gemm_lab.measure.inputs import make_inputs, reference
 from gemm_lab.model.pipeline_timeline import Timeline, broken_laws
+from tools.recording import stamps, timelines
+from tools.recording.__main__ import main
 
 CONDITIONS = dict.fromkeys(timeline_files.NEEDED, "1")
 
@@ -115,32 +117,29 @@ def test_recording_from_the_command_line(tmp_path, monkeypatch, capsys):
     from types import SimpleNamespace
 
     from gpu_simulator.hardware.data_sheets import H200
-    from tools import stamped
 
     def launched(compiled, *, grid, args, cluster, names):
         assert names[-1] == "stamps" and len(names) == len(args)
         return launch(compiled, grid, args, cluster)[0]
 
-    monkeypatch.setattr(stamped, "device", SimpleNamespace(launch=launched))
-    monkeypatch.setattr(stamped, "driver_version", lambda where: "580.1")
+    monkeypatch.setattr(timelines, "device", SimpleNamespace(launch=launched))
+    monkeypatch.setattr(timelines, "driver_version", lambda where: "580.1")
     where = SimpleNamespace(usable=True, arch="sm_90a", gpu=H200, present=SimpleNamespace(name="NVIDIA H200", sms=1))
-    monkeypatch.setattr(stamped, "here", lambda: where)
-    monkeypatch.setattr(stamped, "size", lambda kernel, sms: (256, 512, 256))
-    assert stamped.main(["hopper/03", "t4/03", "--into", str(tmp_path)]) == 1
+    monkeypatch.setattr(timelines, "here", lambda: where)
+    monkeypatch.setattr(timelines, "size", lambda kernel, sms: (256, 512, 256))
+    assert main(["timelines", "hopper/03", "t4/03", "--into", str(tmp_path)]) == 1
     said = capsys.readouterr().out
     assert "hopper/03_producer: " in said and "t4/03" in said
     timeline, conditions = timeline_files.load(tmp_path / "h200" / "hopper_03_producer.csv")
     assert conditions["driver"] == "580.1" and timeline.of("TMA", "load") and broken_laws(timeline) == []
     monkeypatch.undo()
-    monkeypatch.setattr(stamped, "here", lambda: SimpleNamespace(usable=False, reason="There is no GPU."))
-    assert stamped.main(["hopper/03"]) == 1 and "There is no GPU." in capsys.readouterr().out
+    monkeypatch.setattr(timelines, "here", lambda: SimpleNamespace(usable=False, reason="There is no GPU."))
+    assert main(["timelines", "hopper/03"]) == 1 and "There is no GPU." in capsys.readouterr().err
 
 
 def test_a_recorded_size_gives_each_block_two_tiles():
-    from tools.stamped import size
-
     for name in ("hopper/05", "b200/02", "b200/05", "rtx5090/03"):
         kernel = lab.kernel(name)
-        m, n, k = size(kernel, 132)
+        m, n, k = timelines.size(kernel, 132)
         kernel.spec.require_size(kernel.config, m, n, k)
         assert 1.5 < m * n / (kernel.config["BLOCK_M"] * kernel.config["BLOCK_N"]) / 132 < 2.5

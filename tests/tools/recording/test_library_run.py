@@ -1,4 +1,4 @@
-"""`gemm-lab run cublas_bf16`: cuBLAS named like a kernel."""
+"""`python -m tools.recording library`: cuBLAS named like a kernel."""
 
 import json
 
@@ -6,8 +6,9 @@ import pytest
 
 import gpu_runner as device
 from gemm_lab import cli
-from gemm_lab.lab.library_run import PROBLEMS, run_library
 from gpu_simulator.errors import LabError
+from tools.recording.__main__ import main
+from tools.recording.library_run import PROBLEMS, run_library
 
 
 class Session:
@@ -54,9 +55,7 @@ def test_the_emulator_cannot_run_a_library(capsys):
     with pytest.raises(LabError, match="cannot be emulated"):
         run_library("cublas_bf16", 512, 512, 512, backend="emulator")
     if not device.available():
-        code = cli.main(["run", "cublas_bf16", "-n", "4096", "--json"])
-        (row,) = json.loads(capsys.readouterr().out)
-        assert code == 1 and row["kernel"] == "cublas_bf16" and "runs on a GPU only" in row["error"]
+        assert main(["library", "cublas_bf16"]) == 1 and "runs on a GPU only" in capsys.readouterr().err
 
 
 def test_a_kernel_is_run_under_its_short_name(capsys):

@@ -1,11 +1,10 @@
 """Records a kernel's timeline on the GPU of this machine, with a copy of the kernel that stamps the clock.
 
-python -m tools.stamped hopper/05_persistent b200/02_pipelined      writes results/timelines/<gpu>/*.csv
+python -m tools.recording timelines hopper/05_persistent b200/02_pipelined      writes results/timelines/<gpu>/*.csv
 """
 
 from __future__ import annotations
 
-import argparse
 import datetime
 from dataclasses import replace
 from pathlib import Path
@@ -14,17 +13,17 @@ from typing import Any
 import numpy as np
 
 import gpu_runner as device
-from gemm_lab.config import data_dir
-from gemm_lab.lab.card_recording import driver_version
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
 from gemm_lab.lab.kernel import kernel as find
-from gemm_lab.measure import stamps, timeline_files
+from gemm_lab.measure import timeline_files
 from gemm_lab.measure.benchmark import commit
 from gemm_lab.measure.inputs import make_inputs, reference
 from gemm_lab.model.pipeline_timeline import Timeline
 from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
+from tools.recording import stamps
+from tools.recording.cards import driver_version
 
 K_TILES, TILES, TILES_N = 16, 2, 16  # of a recorded launch: k tiles, tiles of D per block, tiles of D in a row
 NOTE = "A load is drawn until a warp saw its bytes; stamps themselves take some clocks."
@@ -89,17 +88,13 @@ def size(kernel: Kernel, sms: int) -> tuple[int, int, int]:
     return rows * max(1, bands), columns * TILES_N, K_TILES * config["BLOCK_K"]
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Record the timelines of the named kernels. Returns 1 if one could not be recorded."""
-    parser = argparse.ArgumentParser(description="Record timelines of kernels on this machine's GPU.")
-    parser.add_argument("kernels", nargs="+")
-    parser.add_argument("--into", type=Path, default=data_dir("results") / "timelines", help="folder of the GPUs")
-    options, where, failed = parser.parse_args(argv), here(), 0
+def record_timelines(names: list[str], into: Path) -> int:
+    """Record the timelines of the named kernels into `into`/<gpu>. Returns 1 if one could not be recorded."""
+    where, failed = here(), 0
     if not where.usable:
-        print(where.reason)
-        return 1
-    folder = options.into / (where.gpu.key if where.gpu else where.present.arch)
-    for name in options.kernels:
+        raise LabError(f"Nothing can be recorded here: {where.reason}")
+    folder = into / (where.gpu.key if where.gpu else where.present.arch)
+    for name in names:
         try:
             kernel = find(name)
             timeline, conditions = record_timeline(kernel, where, *size(kernel, where.present.sms))
@@ -109,7 +104,3 @@ def main(argv: list[str] | None = None) -> int:
             failed = 1
             print(f"{name}: {error}")
     return failed
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

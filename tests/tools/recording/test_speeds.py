@@ -1,4 +1,4 @@
-"""`gemm-lab record` over a worker that answers without a GPU: what is picked, what is refused, what the file holds."""
+"""`python -m tools.recording speeds` over a worker that answers without a GPU: what is picked, what is refused, what the file holds."""
 
 import csv
 import json
@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import gpu_runner as device
-from gemm_lab import catalog, cli
-from gemm_lab.lab import here, recording
+from gemm_lab import catalog
+from gemm_lab.lab import here
 from gemm_lab.measure.benchmark import COLUMNS
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
+from tools.recording import speeds
+from tools.recording.__main__ import main
 
 GPUS = {
     "t4": ("Tesla T4", "sm_75"),
@@ -86,7 +88,7 @@ def machine(monkeypatch):
         monkeypatch.setattr(device, "present", lambda: present)
         monkeypatch.setattr(device, "session", lambda: worker)
         monkeypatch.setattr(device, "launch", worker.launch)
-        monkeypatch.setattr(recording, "CHECK_N", 64)  # the worker multiplies in NumPy
+        monkeypatch.setattr(speeds, "CHECK_N", 64)  # the worker multiplies in NumPy
         return worker
 
     return build
@@ -95,13 +97,13 @@ def machine(monkeypatch):
 @pytest.mark.parametrize("key", GPUS)
 def test_the_ladders_that_a_gpu_runs_are_picked(key):
     arch = GPUS[key][1]
-    found = {plan.ladder.name: len(plan.kernels) for plan in recording.plans((), arch)}
+    found = {plan.ladder.name: len(plan.kernels) for plan in speeds.plans((), arch)}
     assert found == expected(arch)
     assert ("b200" in found) == (key == "b200") and ("rtx5090" in found) == (key == "rtx5090")
 
 
 def test_a_rung_or_a_ceiling_of_another_architecture_is_left_out_and_named():
-    (plan,) = recording.plans(["wmma"], "sm_75")
+    (plan,) = speeds.plans(["wmma"], "sm_75")
     assert 0 < len(plan.kernels) < len(plan.ladder) and plan.ceiling is None
     assert len(plan.left_out) == len(plan.ladder) - len(plan.kernels) + 1
     assert all("not for sm_75" in why for why in plan.left_out.values())
@@ -109,14 +111,14 @@ def test_a_rung_or_a_ceiling_of_another_architecture_is_left_out_and_named():
 
 def test_a_ladder_that_does_not_run_here_is_refused_with_those_that_do():
     with pytest.raises(LabError, match=r"b200 has no kernel for Tesla T4 \(sm_75\)\. Ladders that run here: simt, t4"):
-        recording.plans(["b200"], "sm_75", "Tesla T4")
+        speeds.plans(["b200"], "sm_75", "Tesla T4")
     with pytest.raises(LabError, match="No ladder has a kernel"):
-        recording.plans((), "sm_70")
+        speeds.plans((), "sm_70")
 
 
 def test_a_b200_records_one_file_with_every_condition(machine, tmp_path, capsys):
     worker = machine("b200")
-    code = cli.main(["record", "b200", "--sizes", "512,1024", "--rounds", "5", "--into", str(tmp_path)])
+    code = main(["speeds", "b200", "--sizes", "512,1024", "--rounds", "5", "--into", str(tmp_path)])
     said = capsys.readouterr()
     assert code == 0 and said.err.count("PASS") == 5 and "20 rows" not in said.err
     rows = list(csv.DictReader((tmp_path / "b200.csv").open()))
@@ -139,7 +141,7 @@ def test_a_b200_records_one_file_with_every_condition(machine, tmp_path, capsys)
 
 def test_a_wrong_rung_is_named_and_not_timed(machine, tmp_path, capsys):
     worker = machine("b200", wrong="b200/03_warp_specialised")
-    code = cli.main(["record", "b200", "--sizes", "512", "--regimes", "burst", "--into", str(tmp_path)])
+    code = main(["speeds", "b200", "--sizes", "512", "--regimes", "burst", "--into", str(tmp_path)])
     out, err = capsys.readouterr()
     assert code == 1 and "FAIL  b200/03_warp_specialised" in err
     assert "wrong, not timed: b200/03_warp_specialised: " in out and "d[3, 5]" in out.lower()
@@ -150,8 +152,8 @@ def test_a_wrong_rung_is_named_and_not_timed(machine, tmp_path, capsys):
 def test_all_ladders_of_a_t4(machine, tmp_path, capsys, monkeypatch):
     """Without a name; what one size cannot do is said, and the other sizes are still recorded."""
     worker = machine("t4")
-    monkeypatch.setattr(recording, "_passes", lambda rung, wrong, say: True)
-    code = cli.main(["record", "--sizes", "100,1024", "--regimes", "burst", "--rounds", "2", "--into", str(tmp_path)])
+    monkeypatch.setattr(speeds, "_passes", lambda rung, wrong, say: True)
+    code = main(["speeds", "--sizes", "100,1024", "--regimes", "burst", "--rounds", "2", "--into", str(tmp_path)])
     out, _ = capsys.readouterr()
     labels = {label for _, _, timed in worker.timed for label in timed}
     for name, count in expected("sm_75").items():
@@ -171,7 +173,7 @@ def test_what_fails_at_one_size_does_not_stop_the_others(machine, tmp_path, caps
         return answer(op, **payload)
 
     worker.request = request
-    code = cli.main(["record", "b200", "--sizes", "1024,512", "--regimes", "burst", "--into", str(tmp_path)])
+    code = main(["speeds", "b200", "--sizes", "1024,512", "--regimes", "burst", "--into", str(tmp_path)])
     out, _ = capsys.readouterr()
     assert code == 0 and "not timed: b200 at 1024, burst" in out and "512" in (tmp_path / "b200.csv").read_text()
 
@@ -181,4 +183,4 @@ def test_nothing_is_recorded_without_a_gpu(monkeypatch):
     monkeypatch.setattr(device, "present", lambda: None)
     monkeypatch.setattr(device, "why_not", lambda: "No GPU was found.")
     with pytest.raises(LabError, match="Nothing can be recorded here: No GPU was found."):
-        recording.record(here())
+        speeds.record(here())

@@ -1,4 +1,4 @@
-"""`gemm-lab record`: checks and then measures every ladder that this GPU can run.
+"""`python -m tools.recording speeds`: checks and then measures every ladder that this GPU can run.
 
 All rows go into one file and name the conditions of the measurement. A rung whose result is wrong is reported and not
 timed. The file is written after each size, so a run that is stopped keeps the rows it already has.
@@ -14,7 +14,7 @@ from pathlib import Path
 from gemm_lab import catalog
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import Kernel, kernel
-from gemm_lab.lab.ladder import SIZES, Bench, Ladder
+from gemm_lab.lab.ladder import SIZES, Bench, Ladder, measured_ladders
 from gemm_lab.lab.measuring import benchmark_kernels, check_twice
 from gemm_lab.measure.results import append, append_raw, path_for, raw_path
 from gpu_simulator.errors import LabError
@@ -63,11 +63,6 @@ class Recorded:
                 "docs/CONTRIBUTING.md, “Record your GPU”.",
             ]
         )
-
-
-def measured_ladders() -> list[str]:
-    """The names of the ladders that are recorded by default: those with a baseline. Lessons and ceilings have none."""
-    return [name for name, spec in catalog.ladders().items() if spec.baselines]
 
 
 def plans(names: Iterable[str], arch: str, gpu: str = "this GPU") -> list[Plan]:
@@ -179,6 +174,3 @@ def _benches(
                 yield rows, skipped | rows.skipped
             except LabError as error:  # another size may still succeed, for example if the memory was too small
                 yield [], skipped | {f"{plan.ladder.name} at {n}, {regime}": str(error)}
-
-
-__all__ = ["Plan", "Recorded", "measured_ladders", "plans", "record"]

@@ -1,4 +1,4 @@
-"""`gemm-lab profile`: records hardware counters and profile cards of rungs, and counters of one-instruction kernels.
+"""`python -m tools.recording counters`: hardware counters and cards of rungs, counters of one-instruction kernels.
 
 Each file is rewritten as a whole: new rows replace the old rows of the same kernels, and the other rows are kept.
 """
@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from gemm_lab import catalog, compiling
-from gemm_lab.lab.card_recording import driver_version, record_cards
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import Kernel, kernel
-from gemm_lab.measure import ncu
-from gemm_lab.measure.cards import CARD_N, write_cards
+from gemm_lab.measure.cards import CARD_N
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.measure.profile import profile, ptx_hash, read_rows, replaced, source_hash, step, write_rows
-from gemm_lab.measure.recordings import recordings
+from gemm_lab.measure.profile import PROFILED_N, read_rows, source_hash
 from gpu_simulator import compiler
+from tools.recording import ncu
+from tools.recording.cards import driver_version, record_cards, replaced, write_cards, write_rows
+from tools.recording.plan import profile, ptx_hash, step
+from tools.recording.wmma_patterns import all_recordings
 
-PROFILED_N = 512  # the size in rungs.csv; small enough that the emulator can count the same launch
 PARTS = ("rungs", "cards", "patterns")
 
 
@@ -43,12 +43,12 @@ def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[
 
 
 def pattern_plan(arch: str, skip: Container[tuple[str, str, str]] = ()) -> tuple[list[dict], list[dict[str, Any]]]:
-    """(plan, rows) for every recording of `measure.recordings` whose key is not in `skip`.
+    """(plan, rows) for every one of `all_recordings` whose key is not in `skip`.
 
     The plan has the launches for `measure.profile`; each row describes one of them and has no counters yet.
     """
     plan, rows = [], []
-    for recording in recordings():
+    for recording in all_recordings():
         if recording.key in skip:
             continue
         compiled = compiling.compile(recording.source, arch=arch, name="pattern")

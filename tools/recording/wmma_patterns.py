@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gemm_lab.measure.patterns import SMEM_BYTES, Pattern, placed
+from gemm_lab.measure.recordings import Recording, recordings
 
 ACCUMULATORS = {"f16": 4, "f32": 8, "s32": 8}
 FIRST_LINE = 6
@@ -90,3 +91,11 @@ def patterns(strides: tuple[int, ...]) -> Iterator[Pattern]:
     """One pattern per stride: a tile at the start of shared memory."""
     for stride in strides:
         yield placed(f"stride {stride}", np.array([0, stride] + 30 * [0]), np.zeros(32, int))
+
+
+def all_recordings() -> Iterator[Recording]:
+    """Every recording of shared memory: those of `measure.recordings`, and those of wmma after them."""
+    yield from recordings()
+    for instruction, strides in instructions():
+        for pattern in patterns(strides):
+            yield Recording(instruction, kernel_source(instruction), 0, pattern)

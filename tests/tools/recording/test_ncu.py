@@ -7,13 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from gemm_lab.lab.card_recording import read_recording
-from gemm_lab.lab.profiling import record_profiles
-from gemm_lab.measure import ncu
-from gemm_lab.measure.cards import METRIC_NAMES, read_cards
-from gemm_lab.measure.profile import METRICS, counters
+from gemm_lab.measure.cards import read_cards
+from gemm_lab.measure.profile import METRICS
 from gpu_simulator.errors import ConfigError, LabError, MissingDependency
 from gpu_simulator.hardware.data_sheets import gpu
+from tools.recording import ncu
+from tools.recording.cards import METRIC_NAMES, read_recording
+from tools.recording.counters import record_profiles
+from tools.recording.plan import counters
 
 PLAN = [{"cubin": b"", "entry": "gemm", "grid": (1, 1, 1), "threads": 32, "smem": 0, "args": []}] * 2
 

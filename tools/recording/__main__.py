@@ -1,0 +1,132 @@
+"""python -m tools.recording speeds|counters|timelines|library: what this machine's GPU does, into results/.
+
+speeds       check and time ladders beside their baselines, for results/measured/<gpu>.csv (`make record`)
+counters     hardware counters and profile cards from Nsight Compute, for results/profiles/<gpu>
+timelines    the clock of the GPU wherever a kernel waits, for results/timelines/<gpu>
+library      check and time cuBLAS like a kernel
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from gemm_lab import catalog
+from gemm_lab.config import data_dir
+from gemm_lab.lab import here
+from gemm_lab.lab.ladder import measured_ladders
+from gemm_lab.measure.cards import CARD_N
+from gemm_lab.measure.results import path_for
+from gemm_lab.settings_text import parse_settings
+from gpu_simulator.cli.terminal import exit_code
+from gpu_simulator.errors import LabError
+from tools.recording.counters import PARTS, record_profiles
+from tools.recording.library_run import PROBLEMS, run_library
+from tools.recording.speeds import record
+from tools.recording.timelines import record_timelines
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return the exit code: 0 only if everything was recorded."""
+
+    def command() -> int:
+        options = _parser().parse_args(arguments)
+        return options.command(options)
+
+    return exit_code("tools.recording", command)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.recording", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, run, text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(command=run)
+        return command
+
+    def words(text: str) -> list[str]:
+        return text.split(",")
+
+    speeds = add("speeds", record_speeds, "check and measure ladders; the rows go to results/measured/<gpu>.csv")
+    speeds.add_argument("ladders", nargs="*", help="default: all that this GPU runs")
+    speeds.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
+    speeds.add_argument("--baselines", type=words, default=None, metavar="cublas,inductor")
+    speeds.add_argument("--regimes", type=words, default=["sustained", "burst"])
+    speeds.add_argument("--rounds", type=int, default=None, help="default: 30, in bursts 10")
+    speeds.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
+
+    counters = add("counters", record_counters, "record hardware counters with ncu")
+    counters.add_argument("names", nargs="*", help="ladders or kernels; default: all ladders")
+    counters.add_argument("--what", type=words, default=list(PARTS), metavar=",".join(PARTS), help="default: all three")
+    counters.add_argument("-n", type=int, default=CARD_N, help=f"size of the cards; default: {CARD_N}")
+    counters.add_argument(
+        "--set", dest="settings", action="append", default=[], metavar="GROUP_M=1", help="a setting, for cards"
+    )
+    counters.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
+    counters.add_argument("--raw", type=Path, default=None, help="folder in which ncu's files for the cards are kept")
+
+    timelines = add("timelines", lambda options: record_timelines(options.kernels, options.into), "record timelines")
+    timelines.add_argument("kernels", nargs="+")
+    timelines.add_argument("--into", type=Path, default=data_dir("results") / "timelines", help="folder of the GPUs")
+
+    library = add("library", library_runs, "check and time cuBLAS like a kernel")
+    library.add_argument("name", choices=PROBLEMS)
+    library.add_argument("-n", type=int, default=4096)
+    library.add_argument("--json", action="store_true")
+    return parser
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def record_speeds(options) -> int:
+    """Measure ladders for results/measured; exit code 1 if a kernel's result is wrong."""
+    done = record(
+        here(),
+        options.ladders,
+        sizes=options.sizes,
+        regimes=options.regimes,
+        rounds=options.rounds,
+        baselines=options.baselines,
+        into=options.into,
+        say=lambda text: print(text, file=sys.stderr),
+    )
+    print(done)
+    return 0 if done.passed else 1
+
+
+def record_counters(options) -> int:
+    """Record counters of Nsight Compute for results/profiles; print the paths of the files."""
+    unknown = [part for part in options.what if part not in PARTS]
+    if unknown:
+        raise LabError(f"--what has no part {', '.join(unknown)}; its parts are {','.join(PARTS)}.")
+    where = here()
+    if not where.usable:
+        raise LabError(f"Nothing can be profiled here: {where.reason}")
+    names = [
+        kernel.name
+        for name in options.names or measured_ladders()
+        for kernel in (catalog.ladder(name).kernels if name in catalog.ladders() else [catalog.kernel(name)])
+    ]
+    recorded = data_dir("results") / "profiles" / path_for(where.present).stem
+    into, settings = options.into or recorded, parse_settings(options.settings)
+    for path in record_profiles(into, names, where, options.what, options.n, recorded, options.raw, settings):
+        print(path)
+    return 0
+
+
+def library_runs(options) -> int:
+    """Check and time cuBLAS at n × n × n; exit code 1 if its product is wrong."""
+    run = run_library(options.name, options.n, options.n, options.n)
+    print(json.dumps([run.as_dict()], indent=2) if options.json else run)
+    return 0 if run.passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
