@@ -10,7 +10,7 @@ from classroom.skeletons import solution
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 from gemm_lab.notebook.judges import kernel_judge
-from gemm_lab.notebook.judges.answer_text import refusals
+from classroom.judge.answer_text import refusals
 from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
 from gpu_simulator import compiler
 from gpu_simulator.compiler.compiler_process import CompilerProcess

@@ -18,18 +18,18 @@ from gemm_lab.catalog import LONGEST_EDGE
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.lab.emulating import smallest_size
-from gemm_lab.notebook.judges.answer_text import refusals
+from classroom.judge.answer_text import refusals
 from gemm_lab.notebook.judges.brackets import sums_beside_xor
 from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
-from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
-from gemm_lab.notebook.judges.float_addresses import address_in_floats
+from classroom.judge.extra_work import extra_work, other_shares, tensor_products
+from classroom.judge.float_addresses import address_in_floats
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
-from gemm_lab.notebook.judges.machine_sizes import too_much_local_memory, wrong_with_many_blocks
-from gemm_lab.notebook.judges.offset_widths import narrow_offset
-from gemm_lab.notebook.judges.other_targets import wrong_on_other_targets
-from gemm_lab.notebook.judges.special_launches import FAULTS, first_hazard_of, wrong_with_special_values
-from gemm_lab.notebook.judges.value_dependence import depends_on_values
+from classroom.judge.machine_sizes import too_much_local_memory, wrong_with_many_blocks
+from classroom.judge.offset_widths import narrow_offset
+from classroom.judge.other_targets import wrong_on_other_targets
+from classroom.judge.special_launches import FAULTS, first_hazard_of, wrong_with_special_values
+from classroom.judge.value_dependence import depends_on_values
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.compiler import CompileError

@@ -9,7 +9,7 @@ from classroom.skeletons import solution
 from gemm_lab.lab.emulating import smallest_size
 from gemm_lab.notebook.exercises import exercise, exercises, kernel_of
 from gemm_lab.notebook.judges.kernel_judge import drawn_sizes
-from gemm_lab.notebook.judges.special_launches import (
+from classroom.judge.special_launches import (
     Circumstances,
     _first_hazard,
     _said,

@@ -8,8 +8,8 @@ from typing import Any
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import limits
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.notebook.judges.special_launches import FAULTS
-from gpu_simulator.widening import widened
+from classroom.judge.special_launches import FAULTS
+from classroom.judge.widening import widened
 
 # Tiles along M and along N: more blocks than 8 bits can count, as on a GPU with as many multiprocessors.
 TILES = 18

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import launch, limits, search
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.notebook.judges.foreign_instructions import foreign
-from gemm_lab.notebook.judges.value_dependence import line_of
+from classroom.judge.foreign_instructions import foreign
+from classroom.judge.value_dependence import line_of
 from gpu_simulator.compiler import Compiled
 
 # All limits are multiples of the rung's own count.

@@ -21,8 +21,8 @@ from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import launch, limits, smallest_size
 from gemm_lab.measure.check import told_apart
 from gemm_lab.measure.inputs import Inputs, reference, rounded
-from gemm_lab.notebook.judges.edge_values import large_scale, named_numbers, near_the_top, with_named_numbers
-from gemm_lab.notebook.judges.unusual_values import (
+from classroom.judge.edge_values import large_scale, named_numbers, near_the_top, with_named_numbers
+from classroom.judge.unusual_values import (
     extreme_c,
     infinite_lines,
     scales_far_apart,

@@ -10,8 +10,8 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.measure.inputs import reference, rounded
 from gemm_lab.notebook.exercises import exercises
-from gemm_lab.notebook.judges.special_launches import special_inputs, with_old_values
-from gemm_lab.notebook.judges.unusual_values import (
+from classroom.judge.special_launches import special_inputs, with_old_values
+from classroom.judge.unusual_values import (
     LARGE,
     SMALLER,
     extreme_c,
