@@ -251,6 +251,7 @@ def _died(code: int) -> str:
 
 def child() -> None:
     """Read one request from standard input, grade it, and write the grade to standard output."""
+    import classroom.judge.strict_rules
     import classroom.skeletons  # noqa: F401  (everything needed is loaded before the text is examined)
     from classroom.grader_sandbox import confine_grader
 
@@ -293,14 +294,15 @@ def judged(name: str, text: str, seed: int) -> Grade:
 
 def _judged(name: str, text: str, seed: int) -> Grade:
     from classroom.choice_text import choice_of
-    from gemm_lab.notebook.exercises import JUDGES, WrongAnswer, exercise, kernel_of
+    from classroom.judge.strict_rules import StrictRules
+    from gemm_lab.notebook.exercises import JUDGES, WrongAnswer, exercise, judge_kernel, kernel_of
 
     try:
         task = exercise(name)
         if not text.strip():
             raise LabError("The cell of the answer is empty.")
         if task.judge == "kernel":
-            solved = task.check(kernel_of(task, text), seed=seed)
+            solved = judge_kernel(task, kernel_of(task, text), {}, seed, StrictRules())
         else:
             solved = JUDGES[task.judge](task, None, choice_of(text))
     except WrongAnswer as wrong:
@@ -319,6 +321,7 @@ def share(task: Any, judgement: Any, seed: int) -> float:
     Counts that the skeleton already reaches earn nothing. For example, if there are 3 counts, of which the answer
     misses 1 and the skeleton 2, the fraction is one half.
     """
+    from classroom.judge.strict_rules import StrictRules
     from classroom.skeletons import skeleton
     from gemm_lab.notebook.exercises import kernel_of
     from gemm_lab.notebook.judges import kernel_judge
@@ -326,7 +329,7 @@ def share(task: Any, judgement: Any, seed: int) -> float:
     if judgement is None or not judgement.exact or not judgement.asked:
         return 0.0
     try:
-        start = kernel_judge.judge(kernel_of(task, skeleton(task.name)), task.criteria, seed)
+        start = kernel_judge.judge(kernel_of(task, skeleton(task.name)), task.criteria, seed, StrictRules())
         missed = start.missed if start.exact else judgement.asked + 1
     except NotJudged:
         raise

@@ -33,7 +33,7 @@ FLOORS = {
         ("report", "effort", "launch_checks", "launch_progress", "memory_limit"),
         ("launching",),
         ("kernel_file", "simulating", "__init__"),
-        ("timeline", "widening", "layouts"),
+        ("timeline", "layouts"),
         ("cli", "__main__"),
     ),
     "gemm_lab": (

@@ -1,4 +1,4 @@
-"""Tries the exercises' checks with wrong answers, which they have to refuse, and with further right ones.
+"""Tries the judge of a grade with wrong answers, which they have to refuse, and with further right ones.
 
     python -m tools.wrong_answers        tries all exercises and prints the counts
     python -m tools.wrong_answers 06_swizzle
@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from classroom.judge.strict_rules import StrictRules
 from classroom.skeletons import all_handouts, skeleton, solution
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.lab import kernel
-from gemm_lab.notebook.exercises import Exercise, exercises, kernel_of
+from gemm_lab.notebook.exercises import Exercise, exercises, judge_kernel, kernel_of
 from gpu_simulator.errors import ConfigError, LabError
 
 
@@ -58,7 +59,7 @@ class Answer:
             if self.choice is not None:
                 self.exercise.check(**self.choice)
             else:
-                self.exercise.check(kernel_of(self.exercise, self.text), seed=seed)
+                judge_kernel(self.exercise, kernel_of(self.exercise, self.text), {}, seed, StrictRules())
         except LabError as error:
             return str(error)
         return None

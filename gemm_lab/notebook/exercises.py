@@ -120,8 +120,14 @@ def kernel_of(exercise: Exercise, text: str) -> Kernel:
 # ---- Judges -----------------------------------------------------------------
 
 
-def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed: int = 0) -> Solved:
-    """Check the kernel of a cell with `kernel_judge`, which uses only the text of its region."""
+def judge_kernel(
+    exercise: Exercise,
+    answer: Any,
+    choices: dict[str, int],
+    seed: int = 0,
+    rules: kernel_judge.Rules | None = None,
+) -> Solved:
+    """Check the kernel of a cell with `kernel_judge`, which uses only the text of its region. rules: of a grader."""
     wanted = exercise.criteria
     if isinstance(answer, Uncompiled):
         raise ConfigError(answer.says)
@@ -135,7 +141,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
             f"%%kernel {wanted['kernel']} --region {wanted['region']}."
         )
     with still_at_work(f"the check of “{exercise.title}”"):
-        found = kernel_judge.judge(answer, wanted, seed)
+        found = kernel_judge.judge(answer, wanted, seed, rules)
     found.reasons = [_PTX_LINE.sub("", reason) for reason in found.reasons]
     older = f"The last cell of “{answer.alias}” did not compile; this is the version before it."
     reasons = [older, *found.reasons] if answer.alias in superseded else found.reasons

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import gpu_simulator as emulator
 from classroom.gateway.requests import OPERATIONS, checked
+from classroom.judge.special_launches import Circumstances
 from gemm_lab.lab.emulating import limits
 from gemm_lab.lab.known_types import REPORT
-from gemm_lab.notebook.judges.special_launches import Circumstances
 from gpu_runner.faults import KernelFault, WorkerLost
 from gpu_runner.remote import RemoteSession
 from gpu_runner.settings import version

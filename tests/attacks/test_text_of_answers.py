@@ -6,11 +6,12 @@ import unicodedata
 import pytest
 from attack_scale import count, parts
 
+from classroom.judge.answer_text import refusals
+from classroom.judge.strict_rules import StrictRules
 from classroom.skeletons import solution
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.exercises import WrongAnswer, exercises
+from gemm_lab.notebook.exercises import WrongAnswer, exercises, judge_kernel
 from gemm_lab.notebook.judges import kernel_judge
-from gemm_lab.notebook.judges.answer_text import refusals
 from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
 from gpu_simulator import compiler
 from gpu_simulator.compiler.compiler_process import CompilerProcess
@@ -67,7 +68,8 @@ def test_a_trick_is_refused_for_its_text_before_anything_compiles(name, monkeypa
     monkeypatch.setattr(compiler, "compile", never)
     for what, (before, behind, says) in tricks().items():
         with pytest.raises(WrongAnswer) as refused:
-            exercises()[name].check(kernel_of(exercises()[name], before + SOLUTIONS[name] + behind))
+            answer = kernel_of(exercises()[name], before + SOLUTIONS[name] + behind)
+            judge_kernel(exercises()[name], answer, {}, rules=StrictRules())
         assert says in str(refused.value), what
 
 

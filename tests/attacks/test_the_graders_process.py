@@ -93,7 +93,7 @@ except compiler.CompileError as error:
 def test_with_every_rule_for_the_text_taken_away_no_file_comes_in(path, monkeypatch):
     """The second wall alone: the rules of `answer_text` are switched off in the grader's process."""
     off = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import gemm_lab.notebook.judges.kernel_judge as judge; "
+        "import sys; sys.path.insert(0, sys.argv[1]); import classroom.judge.strict_rules as judge; "
         "judge.refusals = lambda *_: []; from classroom.grading import child; child()"
     )
     monkeypatch.setattr(grading, "_CHILD", off)

@@ -122,10 +122,10 @@ def test_an_answer_cannot_choose_not_to_be_judged(monkeypatch):
     ],
 )
 def test_errors_of_the_machine_are_told_from_those_of_the_answer(error, judged_, monkeypatch):
-    def check(self, *answer, **options):
+    def check(*answer, **options):
         raise error
 
-    monkeypatch.setattr(type(exercises()[KERNEL]), "check", check)
+    monkeypatch.setattr("gemm_lab.notebook.exercises.judge_kernel", check)
     found = judged(KERNEL, RIGHT, 1)
     assert (found.judged, found.passed, found.share) == (judged_, False, 0.0)
     assert ("KeyError in test_grading.py, line " in found.message) is isinstance(error, KeyError)

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
+from classroom.grading import judged
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel
 from gemm_lab.notebook import speed_beside
-from gemm_lab.notebook.exercises import WrongAnswer, exercises
+from gemm_lab.notebook.exercises import WrongAnswer, exercises, kernel_of
 from gemm_lab.notebook.judges import kernel_judge
 from gpu_simulator.errors import ConfigError, LabError
 
@@ -43,10 +44,6 @@ def running(monkeypatch):
             )
 
         monkeypatch.setattr(Kernel, "run", run)
-        monkeypatch.setattr(kernel_judge, "extra_work", lambda run, wanted: "")
-        monkeypatch.setattr(kernel_judge, "other_shares", lambda run: "")
-        for name in ("wrong_with_special_values", "wrong_on_other_targets"):
-            monkeypatch.setattr(kernel_judge, name, lambda *asked, **options: "")
 
     return pretend
 
@@ -160,6 +157,27 @@ def test_a_kernel_that_does_not_compile_says_where():
     mine = lab.kernel("t4/02").edit(first_line=2, layout="int chunk_a(int row, int chunk) { return rwo; }")
     with pytest.raises(LabError, match="cell, line 2"):
         lab.exercise("06_swizzle").check(mine)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "grade"),
+    [
+        ("00_coalesce", ("  const int row", '  asm volatile(R"(// nothing)");\n  const int row'), "a raw string"),
+        ("00_coalesce", ("const int row =", "const int row = float(threadIdx.x) * 0 +"), "floating-point numbers"),
+        (
+            "02_inner_product",
+            ("smem_a[thread_m][k] * smem_b[k][thread_n]", "__fmul_ru(smem_a[thread_m][k], smem_b[k][thread_n])"),
+            "mul.rp",
+        ),
+    ],
+)
+def test_a_self_check_refuses_no_way_of_writing_that_a_grade_refuses(name, change, grade):
+    text = (SOLUTIONS / f"{name}.cu").read_text()
+    assert change[0] in text
+    text = text.replace(*change)
+    task = lab.exercise(name)
+    assert "solved" in repr(task.check(kernel_of(task, text)))
+    assert grade in judged(name, text, 5).message
 
 
 @pytest.mark.long

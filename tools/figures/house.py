@@ -30,7 +30,7 @@ HOUSE = (
         "any kernel without a GPU",
         (
             (("cli",), "a .cu file from a terminal"),
-            (("timeline", "widening", "layouts"), "who is busy; other layouts"),
+            (("timeline", "layouts"), "who is busy; other layouts"),
             (("kernel_file", "simulating"), "CUDA source"),
             (("launching",), "one launch"),
             (("report", "effort", "launch_checks", "launch_progress", "memory_limit"), "what it costs, and its limits"),

@@ -5,11 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
-from classroom.skeletons import solution
-from gemm_lab.lab.emulating import smallest_size
-from gemm_lab.notebook.exercises import exercise, exercises, kernel_of
-from gemm_lab.notebook.judges.kernel_judge import drawn_sizes
-from gemm_lab.notebook.judges.special_launches import (
+from classroom.judge.drawn_sizes import drawn_sizes
+from classroom.judge.special_launches import (
     Circumstances,
     _first_hazard,
     _said,
@@ -17,6 +14,9 @@ from gemm_lab.notebook.judges.special_launches import (
     special_inputs,
     wrong_with,
 )
+from classroom.skeletons import solution
+from gemm_lab.lab.emulating import smallest_size
+from gemm_lab.notebook.exercises import exercise, exercises, kernel_of
 from gpu_simulator.observers.hazards import Hazard
 
 SIZES = [(128, 256, 64), (256, 256, 320), (128, 1280, 128)]

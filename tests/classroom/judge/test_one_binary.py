@@ -2,6 +2,7 @@
 
 import pytest
 
+from classroom.judge.strict_rules import StrictRules
 from classroom.skeletons import solution
 from gemm_lab import compiling
 from gemm_lab.notebook.exercises import exercises, kernel_of
@@ -32,7 +33,7 @@ def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
     monkeypatch.setattr(kernel_judge, "judge_code", judge_code)
     monkeypatch.setattr(kernel_judge.Kernel, "run", run)
     task = exercises()[name]
-    found = kernel_judge.judge(kernel_of(task, solution(name)), task.criteria)
+    found = kernel_judge.judge(kernel_of(task, solution(name)), task.criteria, rules=StrictRules())
     assert found.reasons == []
     judged = [compiled for compiled in emulated if compiled.arch == task.criteria["arch"]]
     assert {compiled.cubin for compiled in judged} == set(counted)

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.measure.inputs import reference, rounded
-from gemm_lab.notebook.exercises import exercises
-from gemm_lab.notebook.judges.special_launches import special_inputs, with_old_values
-from gemm_lab.notebook.judges.unusual_values import (
+from classroom.judge.special_launches import special_inputs, with_old_values
+from classroom.judge.unusual_values import (
     LARGE,
     SMALLER,
     extreme_c,
@@ -21,6 +19,8 @@ from gemm_lab.notebook.judges.unusual_values import (
     without_a_term,
     zeros_against_infinities,
 )
+from gemm_lab.measure.inputs import reference, rounded
+from gemm_lab.notebook.exercises import exercises
 from gpu_runner.transport.wire import dtype_of
 
 KERNELS = sorted({task.criteria["kernel"] for task in exercises().values() if task.judge == "kernel"})

@@ -17,12 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import launch, limits, smallest_size
-from gemm_lab.measure.check import told_apart
-from gemm_lab.measure.inputs import Inputs, reference, rounded
-from gemm_lab.notebook.judges.edge_values import large_scale, named_numbers, near_the_top, with_named_numbers
-from gemm_lab.notebook.judges.unusual_values import (
+from classroom.judge.edge_values import large_scale, named_numbers, near_the_top, with_named_numbers
+from classroom.judge.unusual_values import (
     extreme_c,
     infinite_lines,
     scales_far_apart,
@@ -31,23 +27,14 @@ from gemm_lab.notebook.judges.unusual_values import (
     without_a_term,
     zeros_against_infinities,
 )
-from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault, widest_first
-from gpu_simulator.faults import BarrierFault, ClusterFault, TensorMemoryFault, WarpFault, WarpgroupFault
-from gpu_simulator.observers.severities import SUSPICIOUS
+from gemm_lab.lab import Kernel
+from gemm_lab.lab.emulating import launch, limits, smallest_size
+from gemm_lab.measure.check import told_apart
+from gemm_lab.measure.inputs import Inputs, reference, rounded
+from gemm_lab.notebook.judges.run_faults import EARLY_USE, FAULTS
+from gpu_simulator import MemoryFault, widest_first
 
 Size = tuple[int, int, int]
-# Errors that end a kernel before it has finished.
-FAULTS = (
-    MemoryFault,
-    MbarrierFault,
-    BarrierFault,
-    ClusterFault,
-    WarpFault,
-    WarpgroupFault,
-    TensorMemoryFault,
-    Deadlock,
-    BudgetExceeded,
-)
 # Columns at which the first allocation of tensor memory begins in a launch: multiples of 32, but not of 64.
 BASES = (32, 96, 160, 224)
 SHARED_BASE = 1024  # the address at which shared memory begins in a launch, as on GPUs from sm_80 on
@@ -57,7 +44,6 @@ SAYS_BASE = (
     "arrays."
 )
 _ASYNCHRONOUS = re.compile(r"\b(?:cp\.async|wgmma\.mma_async|tcgen05\.mma)\b")
-EARLY_USE = "early use"  # the kind of a hazard that is only a remark: of tcgen05.ld, whose registers wait for it
 OLD = 4  # D holds whole numbers from -OLD to OLD before a launch
 
 
@@ -218,15 +204,6 @@ def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around
         f"{where}, {among}{scales}{_said(around)}: D[{row}, {column}] is {found}; it should be "
         f"{wanted}. {int(wrong.sum()):,} of {wrong.size:,} elements are wrong." + _kept(inputs, got, wrong) + hazard
     )
-
-
-def first_hazard_of(run: Any) -> list[str]:
-    """A list with a sentence about the first hazard of a run, in early or in late timing; [] if there is none."""
-    try:
-        found = [hazard for hazard in run.hazards() if hazard.kind != EARLY_USE]
-    except FAULTS as fault:  # a kernel that is right in early timing may fail in late timing
-        return [str(fault)]
-    return [f"{'A suspicious access' if found[0].severity == SUSPICIOUS else 'A hazard'}: {found[0]}"] if found else []
 
 
 def _first_hazard(found: list) -> str:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from classroom.judge.foreign_instructions import foreign
+from classroom.judge.value_dependence import line_of
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import launch, limits, search
-from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.notebook.judges.foreign_instructions import foreign
-from gemm_lab.notebook.judges.value_dependence import line_of
+from gemm_lab.lab.emulating import search
+from gemm_lab.notebook.judges.wait_counts import WAITS, InstructionKind, executions, key_of, run_of_rung
 from gpu_simulator.compiler import Compiled
 
 # All limits are multiples of the rung's own count.
@@ -28,7 +28,7 @@ from gpu_simulator.compiler import Compiled
 MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.5, 1.5, 1.5, 1.25
 # Instructions that the exercise counts in the machine code: one more barrier before the loop is allowed, but not one
 # more in each iteration.
-MOST_EXECUTED, MOST_WAITS = 1.25, 1.1
+MOST_EXECUTED = 1.25
 # Criteria that are averages over a launch.
 AVERAGES = ("conflict_degree", "sectors_per_request", "least_sectors")
 # Bytes read from global memory: each element may be read as often as the rung reads it.
@@ -39,8 +39,7 @@ MOST_LOADS = 1.5
 MOST_ARITHMETIC = 2.0
 # Fences and pauses; one more fence for each barrier of the rung is allowed as well.
 MOST_FENCES = 1.5
-# Results for a rung, by configuration, grid and size: its counts, and the bytes in flight when copies take long.
-_COUNTED: dict[tuple, Work] = {}
+# The bytes in flight for a rung when copies take long, by configuration, grid and size.
 _ON_THE_WAY: dict[tuple, int] = {}
 _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
 
@@ -52,9 +51,8 @@ class Work:
     instructions: warp instructions.   wavefronts, ideal: of shared memory, as counted and without bank conflicts.
     requests, sectors: of global memory.   bytes, written: read from and written to global memory.
     copied_sectors: sectors that asynchronous copies read.   asked_by_a_rank: the bytes that blocks of one rank of a
-    cluster requested from TMA, for the rank with most.   full_waits: waits for all groups of copies or products.
-    executed: warp instructions of each kind in `EXECUTED`.   products: multiply-adds on the tensor cores by mma, wmma
-    and wgmma.   opcodes: all opcodes in the PTX.
+    cluster requested from TMA, for the rank with most.   executed: warp instructions of each kind in `EXECUTED`.
+    products: multiply-adds on the tensor cores by mma, wmma and wgmma.   opcodes: all opcodes in the PTX.
     """
 
     instructions: int
@@ -66,13 +64,12 @@ class Work:
     written: int
     copied_sectors: int
     asked_by_a_rank: int
-    full_waits: int
     products: int
     executed: Counter
     opcodes: frozenset[str]
 
     @classmethod
-    def of(cls, report: Any, ptx: str) -> Work:
+    def of(cls, report: Any) -> Work:
         sites, totals = [site for site in report.sites if site.sectors], report.totals
         reads = [site for site in report.sites if _from_global(site.opcode)]
         return cls(
@@ -85,9 +82,8 @@ class Work:
             sum(site.bytes for site in report.sites if _to_global(site.opcode)),
             sum(site.sectors for site in reads if site.opcode.startswith("cp.")),
             max(report.asked_by_rank.values(), default=0),
-            full_waits(report, ptx),
             tensor_products(report),
-            executed(report),
+            executions(report, EXECUTED),
             frozenset(site.opcode for site in report.sites),
         )
 
@@ -109,16 +105,6 @@ def _to_global(opcode: str) -> bool:
 def _reads(opcode: set[str], space: str) -> bool:
     """Whether a load or store may access this state space: it names the space or is generic. opcode: its modifiers."""
     return not opcode & {"global", "shared", "local", "const", "param"} - {space}
-
-
-class InstructionKind(NamedTuple):
-    """PTX instructions that are counted together.
-
-    counts: a function of an instruction's name and modifiers that says whether it belongs to this kind.
-    """
-
-    label: str
-    counts: Callable[[str, set[str]], bool]
 
 
 _FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"}
@@ -155,38 +141,8 @@ EXECUTED: dict[str, InstructionKind] = {
     ),
     "products": InstructionKind("products by tcgen05.mma", lambda name, parts: name == "tcgen05" and "mma" in parts),
     "register_shares": InstructionKind("shares of registers", lambda name, parts: name == "setmaxnreg"),
-    "waits_by_groups": InstructionKind(
-        "groups that are closed, also empty ones", lambda name, parts: "commit_group" in parts
-    ),
-    "waits_for_blocks": InstructionKind(
-        "waits of a block at its barriers",
-        lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"},
-    ),
-    "waits_for_phases": InstructionKind(
-        "waits for phases of mbarriers",
-        lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"}),
-    ),
-    "waits_for_tensor_memory": InstructionKind(
-        "waits for loads from tensor memory, or for stores to it (tcgen05.wait)",
-        lambda name, parts: name == "tcgen05" and "wait" in parts,
-    ),
-    "waits_for_groups": InstructionKind(
-        "waits for groups of copies or products",
-        lambda name, parts: (
-            name not in ("bar", "barrier", "mbarrier", "tcgen05") and any(part.startswith("wait") for part in parts)
-        ),
-    ),
+    **WAITS,
 }
-
-
-def executed(report: Any) -> Counter:
-    """The number of warp instructions of a launch for each kind in `EXECUTED`."""
-    found: Counter = Counter()
-    for site in report.sites:
-        name, *parts = re.split(r"\.|::", site.opcode)
-        for kind, (_, counts) in EXECUTED.items():
-            found[kind] += site.executions * counts(name, set(parts))
-    return found
 
 
 _SHAPE = re.compile(r"^(?:mma|wmma\.mma|wgmma\.mma_async)\b.*\.m(\d+)n(\d+)k(\d+)\b")
@@ -205,19 +161,6 @@ def tensor_products(report: Any) -> int:
     return total
 
 
-_ALL_GROUPS = re.compile(r"\.wait_all|\.wait_group\S*\s+0\s*;")
-
-
-def full_waits(report: Any, ptx: str) -> int:
-    """The number of executed waits that leave no group of copies or products in flight. `ptx` is the launched text."""
-    lines = ptx.split("\n")
-    return sum(
-        site.executions
-        for site in report.sites
-        if ".wait" in site.opcode and _ALL_GROUPS.search(lines[site.ptx_line - 1])
-    )
-
-
 def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     """A sentence about the first kind of work that an answer does too much of; "" if there is none.
 
@@ -231,15 +174,14 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
             f"{len(idle)} of its tensor instructions never run ({idle[0].opcode}, {line_of(idle[0].frames)}); "
             "an exercise counts code that runs. Leave them out."
         )
-    base, own = run.kernel.unedited(), Work.of(run.report, run.compiled.ptx)
+    base, own = run.kernel.unedited(), Work.of(run.report)
     compiled = base.compile_as_taught()
-    rung = _work_of_rung(base, compiled, run)
+    rung = _work_of_rung(run)
     if reason := foreign(own.opcodes, run.compiled.ptx, rung.opcodes, compiled.ptx, compiled.threads):
         return reason
     size = f"At {run.m} × {run.n} × {run.k}"
     return (
-        _waits(own, rung, wanted, size)
-        or _beside(own, rung, wanted, size)
+        _beside(own, rung, wanted, size)
         or _arithmetic(own, rung, size)
         or _uncounted(own, rung, wanted, size)
         or _too_late(run, base, compiled)
@@ -295,29 +237,6 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     return ""
 
 
-def _waits(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
-    """A sentence if an answer waits more often than the rung's own text, where the exercise counts waits; else ""."""
-    if {"waits", "full_waits"} & set(wanted) and own.full_waits > MOST_WAITS * rung.full_waits:
-        return (
-            f"{size} its warps wait {own.full_waits:,} times until no copy and no product is running any more, and "
-            f"those of the rung's own text {rung.full_waits:,} times: they wait for work that should overlap."
-        )
-    for kind in (kind for kind in EXECUTED if kind.startswith("waits") and "waits" in wanted):
-        if own.executed[kind] <= MOST_WAITS * rung.executed[kind]:
-            continue
-        if kind == "waits_for_blocks":
-            return (
-                f"{size} its warps wait at barriers of the block {own.executed[kind]:,} times, and those of the "
-                f"kernel without your edit {rung.executed[kind]:,} times. A barrier inside a loop makes every thread "
-                "wait in each turn of it: keep only the barriers without which two threads would disturb each other."
-            )
-        return (
-            f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
-            f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: as few are possible."
-        )
-    return ""
-
-
 def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     """A sentence if an answer executes more of the counted instructions than the code of its loops shows; else ""."""
     for kind in (kind for kind in EXECUTED if kind in wanted):
@@ -333,10 +252,10 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
 
 def other_shares(run: Any) -> str:
     """A sentence if other warps request or release registers (setmaxnreg) than with the rung's own text; else ""."""
-    base, own = run.kernel.unedited(), executed(run.report)["register_shares"]
+    base, own = run.kernel.unedited(), executions(run.report, EXECUTED)["register_shares"]
     if not own and "setmaxnreg" not in base.compile_as_taught().ptx:
         return ""
-    rung = _work_of_rung(base, base.compile_as_taught(), run).executed["register_shares"]
+    rung = _work_of_rung(run).executed["register_shares"]
     if own == rung:
         return ""
     return (
@@ -366,7 +285,7 @@ def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:
         return ""
     done = run.hazard_search()
     m, n, k = done.size
-    key = _key(base, m, n, k, run.sms)
+    key = key_of(base, m, n, k, run.sms)
     if key not in _ON_THE_WAY:
         _ON_THE_WAY[key] = search(base, rung, done.size, "late", run.sms).most_on_the_way
     found, possible = done.reports["late"].most_on_the_way, _ON_THE_WAY[key]
@@ -378,16 +297,6 @@ def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:
     )
 
 
-def _work_of_rung(base: Kernel, rung: Compiled, run: Any) -> Work:
-    """The counts of the unedited kernel, with the grid and size of `run`. Each launch is done once and kept."""
-    key = _key(base, run.m, run.n, run.k, run.sms)
-    if key not in _COUNTED:
-        inputs = make_inputs(base.problem, run.m, run.n, run.k, "integers", 0)
-        grid = base.grid(run.m, run.n, run.k, run.sms)
-        report = launch(rung, grid, inputs.arguments(), base.spec.cluster, **limits(run.m, run.n, run.k))[1]
-        _COUNTED[key] = Work.of(report, rung.ptx)
-    return _COUNTED[key]
-
-
-def _key(base: Kernel, m: int, n: int, k: int, sms: int | None) -> tuple:
-    return base.name, base.emulated_arch, tuple(base.config.items()), base.grid(m, n, k, sms), m, n, k
+def _work_of_rung(run: Any) -> Work:
+    """The counts of the unedited kernel, with the grid and size of `run`."""
+    return Work.of(run_of_rung(run)[0])

@@ -2,10 +2,10 @@
 
 import pytest
 
+from classroom.judge.answer_text import refusals
 from classroom.skeletons import solution
 from gemm_lab.catalog import find_regions
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.judges.answer_text import refusals
 from gemm_lab.notebook.judges.cuda_tokens import blanked
 
 REGIONS = {

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from classroom.judge.extra_work import extra_work
+from classroom.judge.special_launches import Size
+from classroom.judge.value_dependence import depends_on_values
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import smallest_size
-from gemm_lab.notebook.judges.extra_work import extra_work
-from gemm_lab.notebook.judges.special_launches import FAULTS, Size, first_hazard_of
-from gemm_lab.notebook.judges.value_dependence import depends_on_values
+from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
 from gpu_simulator.compiler import CompileError
 
 # Lines of PTX that name the architecture, the compiler's version or places in the source, and comments.

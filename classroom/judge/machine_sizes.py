@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from classroom.judge.widening import widened
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import limits
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.notebook.judges.special_launches import FAULTS
-from gpu_simulator.widening import widened
+from gemm_lab.notebook.judges.run_faults import FAULTS
 
 # Tiles along M and along N: more blocks than 8 bits can count, as on a GPU with as many multiprocessors.
 TILES = 18

@@ -1,0 +1,1 @@
+"""What a grade asks of a kernel beyond a learner's own check."""
