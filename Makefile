@@ -132,20 +132,23 @@ $(STAMP)-made:
 		echo "There is no virtual environment in $(VENV); make VENV=FOLDER ... takes another folder." >&2; exit 1; }
 	@touch "$@"
 
+# The packages of this checkout that have a pyproject.toml of their own.
+PRODUCTS = --editable ./gpu_simulator --editable ./gemm_lab_lessons
+
 # $(call install,EXTRAS): torch where it is named, the locked packages, and this folder.
 install = $(PY) tools/install.py $(call locks,$(1)) $(if $(filter torch,$(call extras,$(1))),--torch)
 
 # With LOCKED=0 pip chooses, and prints what it takes up. The tests want the torch of constraints.txt even then.
 $(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
-	@$(if $(UNLOCKED),$(PIP) --editable ./gpu_simulator --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
+	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
 	@touch "$@"
 
 $(COURSE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
-	@$(if $(UNLOCKED),$(PIP) --editable ./gpu_simulator --editable ".[course]",$(call install,course))
+	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".[course]",$(call install,course))
 	@touch "$@"
 
 $(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
 	$(if $(and $(UNLOCKED),$(if $(NO_TEST_TORCH),,torch)),@$(PIP) --requirement constraints.txt)
-	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt --editable ./gpu_simulator --editable ".[$(TEST_EXTRAS)]",\
+	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt $(PRODUCTS) --editable ".[$(TEST_EXTRAS)]",\
 		$(call install,$(TEST_EXTRAS)$(if $(NO_TEST_TORCH),,$(comma)torch)))
 	@touch "$@"

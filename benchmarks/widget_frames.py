@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.puzzles.puzzle import puzzle
+from gemm_lab.notebook.puzzle import puzzle
 from tools.widget_frames import frames, work
 from tools.widget_page import ARGUMENTS, CHROMIUM, mount, prepared, state_of
 

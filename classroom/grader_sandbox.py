@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from gemm_lab.config import PACKAGE, data_dir
+from gemm_lab.courses import rooms
 from gpu_simulator.compiler import compiler_process, sandbox
 
 # Libraries and programs of the system, and other files that the C library, Python and reading a process's time need.
@@ -31,6 +32,7 @@ _SYSTEM = (
     "/etc/localtime",
     "/etc/alternatives",
 )
+_SOLVED = {"solutions", "wrong_answers", "tests"}  # folders of a room that a grader's process does not open
 _READ = ("/proc", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero")
 
 
@@ -55,6 +57,9 @@ def confine_grader(folder: Path) -> bool:
         python -= {str(PACKAGE.parent)}
     execute = [Path(path) for path in (*_SYSTEM, *python)]
     packages = [PACKAGE.parent / name for name in ("gemm_lab", "gpu_simulator", "gpu_runner", "classroom")]
-    lab = [*packages, data_dir("kernels"), notebooks / "exercises.toml", *notebooks.glob("*.ipynb")]
+    # Of the lessons everything but the solutions.
+    lessons = [part for room in rooms() for part in room.folder.iterdir() if part.name not in _SOLVED]
+    tops = {part for room in rooms() for part in room.folder.parent.glob("*.py")}
+    lab = [*packages, *tops, *lessons, data_dir("kernels"), *notebooks.glob("*.ipynb")]
     # Python looks for the packages in the folder around them.
     return sandbox.confine([*map(Path, _READ), *lab], execute, [folder, Path("/dev/null")], names=[PACKAGE.parent])

@@ -295,7 +295,8 @@ def judged(name: str, text: str, seed: int) -> Grade:
 def _judged(name: str, text: str, seed: int) -> Grade:
     from classroom.choice_text import choice_of
     from classroom.judge.strict_rules import StrictRules
-    from gemm_lab.notebook.exercises import JUDGES, WrongAnswer, exercise, judge_kernel, kernel_of
+    from gemm_lab.courses import judges
+    from gemm_lab.notebook.exercises import WrongAnswer, exercise, judge_kernel, kernel_of
 
     try:
         task = exercise(name)
@@ -304,7 +305,7 @@ def _judged(name: str, text: str, seed: int) -> Grade:
         if task.judge == "kernel":
             solved = judge_kernel(task, kernel_of(task, text), {}, seed, StrictRules())
         else:
-            solved = JUDGES[task.judge](task, None, choice_of(text))
+            solved = judges()[task.judge](task, None, choice_of(text))
     except WrongAnswer as wrong:
         return Grade(name, False, share(task, wrong.judgement, seed), str(wrong), seed)
     except NotJudged:

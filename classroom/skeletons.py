@@ -1,7 +1,7 @@
 """The three texts of a kernel exercise: the skeleton, the solution, and the solution with its key lines marked.
 
 The skeleton is in the notebook, in the `%%kernel … --exercise` cell after `lab.exercise("NAME")`. The solution is in
-notebooks/solutions/NAME.cu. It is the skeleton with additional lines, and comparing both texts shows which they are.
+`solutions` of the exercise's room. It is the skeleton with additional lines; comparing both texts shows which they are.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 
 from gemm_lab.config import data_dir
+from gemm_lab.notebook.exercises import exercises
 from gpu_simulator.errors import LabError
 
 BEGIN, END = "// BEGIN SOLUTION", "// END SOLUTION"
@@ -65,7 +66,7 @@ def skeleton(name: str) -> str:
 
 def solution(name: str) -> str:
     """The solution that is shipped: CUDA for the region, or TOML with the numbers of a choice."""
-    (path,) = (data_dir("notebooks") / "solutions").glob(f"{name}.*")
+    (path,) = (exercises()[name].room.folder / "solutions").glob(f"{name}.*")
     return path.read_text(encoding="utf-8").rstrip("\n")
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 
+# Names of this package. A course adds others, such as swizzle and zoom: see gemm_lab.courses.
 _HOMES = {
     "here": "gemm_lab.lab",
     "kernel": "gemm_lab.lab",
@@ -25,17 +26,13 @@ _HOMES = {
     "simulate": "gemm_lab.lab",
     "gpu": "gpu_simulator.hardware.data_sheets",
     "LabError": "gpu_simulator.errors",
-    "tiled_matmul": "gemm_lab.model.tiled_matmul",
-    "roofline": "gemm_lab.model.roofline",
+    "roofline": "gemm_lab.roofline_model",
     "occupancy": "gpu_simulator.hardware.occupancy",
     "figure": "gemm_lab.notebook.show",
     "predict": "gemm_lab.notebook.predict",
     "progress": "gemm_lab.notebook.remembered.progress",
-    "puzzle": "gemm_lab.notebook.puzzles.puzzle",
+    "puzzle": "gemm_lab.notebook.puzzle",
     "exercise": "gemm_lab.notebook.exercises",
-    "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
-    "swizzle_puzzle": "gemm_lab.notebook.widgets.swizzle_puzzle",
-    "zoom": "gemm_lab.notebook.widgets.zoom",
 }
 __all__ = [
     "Kernel",
@@ -64,9 +61,14 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that importing the package is fast."""
-    if name not in _HOMES:
+    home = _HOMES.get(name)
+    if home is None and not name.startswith("__"):
+        home = importlib.import_module("gemm_lab.courses").added("NAMES").get(name)
+    if home is None:
+        if name in __all__:
+            raise AttributeError(f"lab.{name} belongs to the lessons of the notebooks: pip install gemm_lab_lessons.")
         raise AttributeError(f"gemm_lab has no “{name}”; it has {', '.join(__all__)}.")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value
 

@@ -104,3 +104,8 @@ def state(source: str, config: Mapping[str, int]) -> str:
         rest = rest[count:]
     comment = (",\n" + " " * 29 + "// ").join([*lines[:-1], ", ".join(filter(None, [lines[-1], *rest]))])
     return source[: found.start("settings")] + comment + source[found.end("settings") :]
+
+
+def plural(count: int, word: str) -> str:
+    """The count with its word: "1 sector", "16 sectors"."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

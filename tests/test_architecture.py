@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # From the ground up. A package imports those before it; the two exceptions are told at `RUNNER_MAY_IMPORT` and `GATE`.
-PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "classroom", "tools")
+PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons", "classroom", "tools")
 
 # From the ground up. A part is a module or a sub-package; it imports parts of its own floor and of those below it.
 # "__init__" is the package's own __init__.py, and what imports the package by its name alone imports that.
@@ -38,14 +38,16 @@ FLOORS = {
     ),
     "gemm_lab": (
         ("config", "source_text", "settings_text", "ladder_expressions"),
-        ("catalog", "compiling", "published", "notebook_files"),
-        ("model",),
+        ("catalog", "compiling", "published", "notebook_files", "courses"),
+        ("model", "roofline_model"),
         ("measure", "plots"),
         ("cards",),
         ("lab",),
         ("notebook", "__init__"),
         ("cli", "__main__"),
     ),
+    # A room imports `shared` and the rooms of earlier chapters; the zoom is used by all and imports what it draws.
+    "gemm_lab_lessons": (("shared",), *((f"ch{number:02}",) for number in range(13)), ("zoom",), ("__init__",)),
 }
 # Parts that do not import each other, although their floors would allow it.
 APART = {
@@ -92,6 +94,8 @@ HOUSE_FILES = sorted(  # a package's own tests are no part of it
     for package in PACKAGES
     for path in (ROOT / package).rglob("*.py")
     if "tests" not in path.relative_to(ROOT).parts
+    and not {"solutions", "wrong_answers"} & {*path.parts}
+    and path.name != "conftest.py"
 )
 MODULES = {module_of(path): path for path in HOUSE_FILES}
 
@@ -206,6 +210,9 @@ def test_imports_go_down_only(path):
         ("gemm_lab.cards", "from gemm_lab.lab import Kernel"),
         ("gemm_lab.lab", "import importlib\nimportlib.import_module('gemm_lab.notebook.cells')"),
         ("gemm_lab.lab", "import gemm_lab.unheard_of"),
+        ("gemm_lab.notebook", "from gemm_lab_lessons.ch04 import wavefront_stepper"),
+        ("gemm_lab_lessons.ch04", "from gemm_lab_lessons.ch05 import tile_layout"),
+        ("gemm_lab_lessons.shared", "from gemm_lab_lessons.ch05 import tile_layout"),
         ("gemm_lab.notebook", "import gemm_lab.cli"),
         ("gemm_lab.notebook", "from classroom import grading"),
         ("gemm_lab.cli", "from gemm_lab.notebook.cells import parse_line"),
@@ -232,6 +239,10 @@ def test_an_upward_import_is_seen(part, source):
             "import cupy\nfrom gpu_simulator.compiler import Compiled\nfrom gpu_runner import support",
         ),
         ("gemm_lab.model", "import numpy as np\nfrom gpu_simulator.timeline import stops"),
+        (
+            "gemm_lab_lessons.ch05",
+            "from gemm_lab_lessons.ch04 import wavefront_text\nfrom gemm_lab.notebook import puzzle",
+        ),
         ("gemm_lab.lab", "import gpu_simulator, gpu_runner\nfrom gemm_lab import catalog\nfrom .cards import html"),
         ("gemm_lab.__init__", "HOMES = {'here': 'gemm_lab.lab', 'figure': 'gemm_lab.notebook.show'}"),
         ("gemm_lab.cli", "from gemm_lab import __version__\ndef f():\n    from classroom.gateway import serve"),
@@ -333,6 +344,8 @@ def test_the_picture_of_the_house_shows_these_floors():
     drawn = {package: tuple(parts for parts, _ in floors) for package, _, floors in HOUSE}
     assert tuple(drawn) == PACKAGES[::-1], "from the top"
     for package, floors in FLOORS.items():
+        if package == "gemm_lab_lessons":  # its fifteen rooms are one line of the picture
+            continue
         assert drawn[package][::-1] == tuple(
             tuple(p for p in floor if p not in ("__init__", "__main__")) for floor in floors
         ), package

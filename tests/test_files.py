@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "classroom", "tools")
+PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons", "classroom", "tools")
 
 MAX_FILES = 22
 # Folders with more files at one level, and why that is better than another level.
 CROWDED = {
     "gpu_simulator/tests/programs/right": "one program a file",
     "gpu_simulator/tests/programs/wrong": "one program a file",
-    "gemm_lab/notebook/widgets": "each widget is a Python file, an ES module, its picture and its words",
     "tests/attacks/answers/right": "one answer a file",
     "tests/attacks/answers/wrong": "one answer a file",
     "tests/simulator": "its kernels, and the files that make them, are shared by tests of several architectures",

@@ -125,7 +125,7 @@ PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md")
 PAGES.remove("CHANGELOG.md")
 BUILD = ["Makefile", "Dockerfile", ".devcontainer/devcontainer.json", ".pre-commit-config.yaml", "pyproject.toml"]
 WORKFLOWS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / ".github").rglob("*.yml"))]
-TOP = "gemm_lab|gpu_simulator|gpu_runner|classroom|tools|tests|kernels|notebooks|images|results|benchmarks|docs"
+TOP = "gemm_lab_lessons|gemm_lab|gpu_simulator|gpu_runner|classroom|tools|tests|kernels|notebooks|images|results|benchmarks|docs"
 # A path from the root of the repository; one with a placeholder (NN_name, <gpu>, *) is none.
 PATH = re.compile(rf"(?<![\w./-])(?:{TOP})/[\w./-]*\w(?![\w<*…]|/<)")
 MODULE = re.compile(rf"(?<=-m )(?:{TOP})(?:\.\w+)*")

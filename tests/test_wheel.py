@@ -21,6 +21,7 @@ DATA = ("kernels", "images", "results", "notebooks", "docs")
 
 
 PRODUCT = ROOT / "gpu_simulator"
+LESSONS = ROOT / "gemm_lab_lessons"
 
 
 def built(project: Path, folder: Path) -> Path:
@@ -44,10 +45,15 @@ def simulator(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def outside(wheel, simulator, tmp_path_factory):
-    """A folder outside the checkout with both wheels unpacked beside it, and what runs Python there."""
+def lessons(tmp_path_factory):
+    return built(LESSONS, tmp_path_factory.mktemp("lessons"))
+
+
+@pytest.fixture(scope="module")
+def outside(wheel, simulator, lessons, tmp_path_factory):
+    """A folder outside the checkout with the three wheels unpacked beside it, and what runs Python there."""
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("outside")
-    for path in (wheel, simulator):
+    for path in (wheel, simulator, lessons):
         zipfile.ZipFile(path).extractall(site)
     # Where these tests run, an editable installation may offer the checkout's own tools.
     (site / "tools.py").write_text("raise ModuleNotFoundError('a wheel has no tools')\n")
@@ -98,6 +104,45 @@ def test_the_wheel_of_the_simulator_holds_its_modules_alone(simulator):
     ]
 
 
+def test_the_wheel_of_the_lessons_has_the_rooms_and_neither_tests_nor_wrong_answers(lessons):
+    names = set(zipfile.ZipFile(lessons).namelist())
+    code = {name for name in names if ".dist-info/" not in name}
+    assert not [name for name in code if re.search(r"/(tests|wrong_answers)/|conftest|pyproject", name)]
+    wanted = [path for path in LESSONS.rglob("*") if path.suffix in (".py", ".js", ".toml", ".cu")]
+    left_out = {"tests", "wrong_answers", "build", "dist"}
+    wanted = [path.relative_to(ROOT) for path in wanted if not left_out & {*path.relative_to(LESSONS).parts}]
+    assert code == {path.as_posix() for path in wanted} - {
+        f"gemm_lab_lessons/{name}" for name in ("conftest.py", "pyproject.toml")
+    }
+    (points,) = [name for name in names if name.endswith("entry_points.txt")]
+    assert "[gemm_lab.courses]" in zipfile.ZipFile(lessons).read(points).decode()
+
+
+def test_the_wheel_of_the_lab_has_no_answer(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert not [name for name in names if "solution" in name or "wrong_answers" in name or "puzzles" in name]
+
+
+WITHOUT_LESSONS = """
+import importlib.metadata
+found = importlib.metadata.entry_points
+importlib.metadata.entry_points = lambda **which: () if which.get("group") == "gemm_lab.courses" else found(**which)
+import gemm_lab as lab
+assert lab.kernel("t4/03").run(128, backend="emulator").verdict == "PASS"
+for ask in (lambda: lab.puzzle("04_bank"), lambda: lab.exercise("06_swizzle"), lambda: lab.predict("00_loop"), lambda: lab.zoom):
+    try:
+        ask()
+    except Exception as error:
+        print(error)
+"""
+
+
+def test_without_lessons_the_lab_works_and_says_what_to_install(outside):
+    *_, python = outside
+    said = python("-c", WITHOUT_LESSONS).strip().split("\n")
+    assert len(said) == 4 and all("pip install gemm_lab_lessons" in line for line in said)
+
+
 def test_the_wheels_share_no_file_and_name_each_other_by_version(wheel, simulator):
     """So one can be removed, and the other works on; and the two can be installed in either order."""
     assert not set(zipfile.ZipFile(wheel).namelist()) & set(zipfile.ZipFile(simulator).namelist())
@@ -135,7 +180,7 @@ def test_every_module_of_the_simulator_imports_with_numpy_alone(simulator, tmp_p
     assert {name for name in done.stdout.split() if not name.startswith("_")} <= {"numpy"}
 
 
-@pytest.mark.parametrize("project", [ROOT, PRODUCT])
+@pytest.mark.parametrize("project", [ROOT, PRODUCT, LESSONS])
 def test_an_editable_install_finds_the_package(project, tmp_path):
     command = [sys.executable, "-c", f"import hatchling.build as b; print(b.build_editable({str(tmp_path)!r}))"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True)

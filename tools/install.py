@@ -19,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PIP = [sys.executable, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check", "--progress-bar=off"]
+PRODUCTS = ("gpu_simulator", "gemm_lab_lessons")  # packages of this checkout that have a pyproject.toml of their own
 PINNED = re.compile(r"^[\w.-]+==", re.M)
 TAKEN_UP = re.compile(r"(?:Collecting|Requirement already satisfied:|Processing) (?:\S*/)?([\w.]+)")
 OF_OTHER_MACHINES = re.compile(r"Ignoring \S+: markers ")
@@ -91,7 +92,9 @@ def main() -> None:
     print(f"{count} packages into {sys.prefix}: this takes about a minute")
     pip("installing packages", ["--require-hashes", "--only-binary=:all:", *requirements], count)
     if not options.packages_alone:
-        pip("installing this folder", ["--no-build-isolation", "--editable", "./gpu_simulator", "--editable", "."])
+        products = [f"./{name}" for name in PRODUCTS if (ROOT / name).is_dir()]
+        editable = [part for folder in [*products, "."] for part in ("--editable", folder)]
+        pip("installing this folder", ["--no-build-isolation", *editable])
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from html import unescape
 
-from gemm_lab.model import roofline
+from gemm_lab import roofline_model as roofline
 from gemm_lab.published import published
 from gpu_simulator.hardware.data_sheets import GPUS
 from tools.generated_text import unmarked

@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from gemm_lab.courses import courses
 from gemm_lab.notebook.widgets.modules import FOLDER, css, esm
 
 CHROMIUM = os.environ.get("GEMM_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -22,6 +25,7 @@ THEMES = {
     "dark": {"layout-color0": "#111111", "ui-font-color0": "rgba(255,255,255,1)", "brand-color1": "#2196f3"},
 }
 PAGE = """<!doctype html><meta charset="utf-8"><style>{look}</style>
+<script type="importmap">{{"imports":{{"gemm_lab/":"/"}}}}</script>
 <body style="margin:0;padding:12px;background:var(--jp-layout-color0);{theme}"><div id="here"></div></body>"""
 # Draws a widget in the page, with a model that has the interface of anywidget's.
 MOUNT = """async ([name, state]) => {
@@ -64,12 +68,20 @@ def mount(page: Any, name: str, state: dict) -> None:
     page.evaluate(MOUNT, [name, json.loads(json.dumps(state))])
 
 
+@cache
+def _scripts() -> dict[str, Path]:
+    """Every JavaScript file of the courses and of the frame, by its name."""
+    folders = [FOLDER, *(Path(path) for course in courses() for path in course.__path__)]
+    return {path.name: path for folder in folders for path in folder.rglob("*.js")}
+
+
 def _serve(route: Any) -> None:
     name = route.request.url.removeprefix(ADDRESS)
+    file = name.rpartition("/")[2]
     if name.startswith("joined/"):  # the joined module, as a front end loads it
-        route.fulfill(body=esm(name.removeprefix("joined/").removesuffix(".js")), content_type="text/javascript")
+        route.fulfill(body=esm(str(_scripts()[file])), content_type="text/javascript")
     elif name.endswith(".js"):
-        route.fulfill(path=FOLDER / name, content_type="text/javascript")
+        route.fulfill(path=_scripts()[file], content_type="text/javascript")
     elif name in THEMES:
         theme = ";".join(f"--jp-{key}:{value}" for key, value in THEMES[name].items())
         route.fulfill(body=PAGE.format(look=css(), theme=theme), content_type="text/html")

@@ -3,11 +3,12 @@
     python -m tools.wrong_answers        tries all exercises and prints the counts
     python -m tools.wrong_answers 06_swizzle
 
-The answers are in notebooks/wrong_answers/EXERCISE.toml, as tables `wrong` (what, says) and `right` (what); `says` are
-words that the refusal has to contain. An answer is one of these: a `text`; the solution with replacements, `changes`
-(pairs of old and new text), and without the lines that contain a text in `drop`; the text of another kernel's region,
-`other = [kernel, region]`; the text of the exercise's own region, `region = true`; or the numbers of a `choice`. Every
-kernel exercise is also tried with _tricks.toml: its right solution together with an attempt to cheat the check.
+The answers are in wrong_answers/EXERCISE.toml of each room of the lessons, as tables `wrong` (what, says) and `right`
+(what); `says` are words that the refusal has to contain. An answer is one of these: a `text`; the solution with
+replacements, `changes` (pairs of old and new text), and without the lines that contain a text in `drop`; the text of
+another kernel's region, `other = [kernel, region]`; the text of the exercise's own region, `region = true`; or the
+numbers of a `choice`. Every kernel exercise is also tried with tests/attacks/tricks.toml: its right solution together
+with an attempt to cheat the check.
 """
 
 from __future__ import annotations
@@ -16,21 +17,23 @@ import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from classroom.judge.strict_rules import StrictRules
 from classroom.skeletons import all_handouts, skeleton, solution
 from gemm_lab.catalog import tomllib
-from gemm_lab.config import data_dir
 from gemm_lab.lab import kernel
 from gemm_lab.notebook.exercises import Exercise, exercises, judge_kernel, kernel_of
 from gpu_simulator.errors import ConfigError, LabError
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @lru_cache(maxsize=1)
 def tricks() -> dict[str, tuple[str, str, str]]:
     """{what a trick does: (text before the solution, text after it, words of its refusal)}."""
-    path = data_dir("notebooks") / "wrong_answers" / "_tricks.toml"
+    path = ROOT / "tests" / "attacks" / "tricks.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8"))["trick"]
     return {entry["what"]: (entry.get("before", ""), entry.get("behind", ""), entry["says"]) for entry in table}
 
@@ -105,7 +108,7 @@ def answers(name: str) -> Iterator[Answer]:
     An exercise that is not about a kernel has no skeleton and no tricks.
     """
     task = exercises()[name]
-    path = data_dir("notebooks") / "wrong_answers" / f"{name}.toml"
+    path = task.room.folder / "wrong_answers" / f"{name}.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if task.judge != "kernel":
         yield Answer(task, "solution", "the solution", "", choice=tomllib.loads(solution(name)))

@@ -123,7 +123,7 @@ class Board:
     @checked
     def intensity(self, name: str) -> float:
         """FLOP per byte of the reads of a block for its tile; reuse between blocks is not counted."""
-        from gemm_lab.model.roofline import intensity
+        from gemm_lab.roofline_model import intensity
 
         row = self.row(name)
         config = settings(row)

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
 
-from gemm_lab.catalog import tomllib
-from gemm_lab.config import data_dir
+from gemm_lab.courses import entries
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.actions import source
 from gemm_lab.notebook_files import cells_of_the_series
@@ -100,8 +98,8 @@ def _regions(kernel: str, number: str, asked: Iterable[tuple[str, str, str]]) ->
 @lru_cache(maxsize=1)
 def _asked() -> tuple[tuple[str, str, str], ...]:
     """(exercise, kernel, region) of every exercise about a region, in the order of exercises.toml."""
-    table: dict[str, Any] = tomllib.loads((data_dir("notebooks") / "exercises.toml").read_text(encoding="utf-8"))
-    return tuple((name, task["kernel"], task["region"]) for name, task in table.items() if "region" in task)
+    asked = entries("exercises.toml").items()
+    return tuple((name, task["kernel"], task["region"]) for name, (_, task) in asked if "region" in task)
 
 
 @lru_cache(maxsize=1)

@@ -22,8 +22,7 @@ import numpy as np
 
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, folded, mark
-from gemm_lab.catalog import tomllib
-from gemm_lab.config import data_dir
+from gemm_lab.courses import NONE, entries
 from gemm_lab.notebook.remembered.kept import Kept
 from gemm_lab.notebook.widgets.asleep import live, show_beside
 from gpu_simulator.argument_checks import checked, shown
@@ -301,7 +300,7 @@ def predict(
 ) -> Prediction:
     """Ask the learner a question. Returns the `Prediction`; `prediction.compare(truth)` shows how close it was.
 
-    question: its text, or the name of a question of notebooks/questions.toml, such as "00_loop". There, hint and
+    question: its text, or the name of a question of questions.toml, such as "00_loop". There, hint and
     explanation are out of sight of somebody who reads the cell. unit: of a numeric answer. choices: the possible
     answers, if it is not a number. hint: is shown folded. exact: True if only the very number is right, False for an
     estimate; by default a true value that is a whole number is exact. Raises `LabError` for a name that does not exist.
@@ -310,19 +309,20 @@ def predict(
         return Prediction(question, unit, choices, hint, exact=exact)
     if question in questions():
         return Prediction(**questions()[question])
+    if not questions():
+        raise LabError(f"There is no question {shown(question)}. {NONE}")
     near = difflib.get_close_matches(question, questions(), n=3, cutoff=0.3) or list(questions())[:3]
     raise LabError(f"There is no question {shown(question)}. Did you mean {', '.join(near)}?")
 
 
 @lru_cache(maxsize=1)
 def questions() -> dict[str, dict[str, Any]]:
-    """The questions of notebooks/questions.toml by name. Raises `ConfigError` for a bad entry.
+    """The questions of every questions.toml by name. Raises `ConfigError` for a bad entry.
 
     Each has `choices`, or `exact = true`, or the `factor` within which an estimate is right, and with it perhaps
     `near = false`.
     """
-    text = (data_dir("notebooks") / "questions.toml").read_text(encoding="utf-8")
-    found = tomllib.loads(text)
+    found = {name: entry for name, (_, entry) in entries("questions.toml").items()}
     kinds = {"choices", "exact", "factor"}
     for name, entry in found.items():
         if "question" not in entry or set(entry) - kinds - {"question", "unit", "hint", "why", "answer", "near"}:

@@ -1,24 +1,27 @@
-"""`@lab.puzzle("04_bank")` above a function: tries the function and shows at once whether it is right."""
+"""`@lab.puzzle("04_bank")` above a function: tries the function and shows at once whether it is right.
+
+A puzzle is practice, not a graded exercise: a grade never executes a student's Python. The puzzles belong to a course,
+whose modules make them with `register`.
+"""
 
 from __future__ import annotations
 
 import difflib
-import importlib
 import inspect
-import pkgutil
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
+from pathlib import Path
 from typing import Any, TypeVar
 
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, folded
-from gemm_lab.config import data_dir
+from gemm_lab.courses import NONE, import_puzzles
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
-from gemm_lab.notebook.puzzles.trying import Missed, NotWritten
 from gemm_lab.notebook.remembered.solved import remember
+from gemm_lab.notebook.trying import Missed, NotWritten
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 
@@ -36,6 +39,11 @@ class Puzzle:
     task: str
     hint: str
     judge: Callable[[Callable[..., Any]], Facts] = field(repr=False)
+
+    @property
+    def folder(self) -> Path:
+        """Of the module that registered the puzzle; its folder `solutions` has NAME.py."""
+        return Path(inspect.getfile(self.judge)).parent
 
     def __call__(self, function: F) -> F:
         """As a decorator: show whether the function is right, and return it unchanged, right or wrong."""
@@ -81,8 +89,8 @@ class Puzzle:
         return function
 
     def solution(self) -> Callable[..., Any]:
-        """The last function of notebooks/puzzles/NAME.py."""
-        path = data_dir("notebooks") / "puzzles" / f"{self.name}.py"
+        """The last function of solutions/NAME.py beside the module of the puzzle."""
+        path = self.folder / "solutions" / f"{self.name}.py"
         names: dict[str, Any] = {"__name__": f"puzzle_{self.name}"}
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
         return [value for value in names.values() if inspect.isfunction(value)][-1]
@@ -128,9 +136,7 @@ def register(name: str, title: str, task: str, hint: str) -> Callable[[Callable[
 @lru_cache(maxsize=1)
 def puzzles() -> dict[str, Puzzle]:
     """All puzzles by name, in the order of the notebooks."""
-    package = importlib.import_module("gemm_lab.notebook.puzzles")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_puzzles()
     return dict(sorted(_known.items(), key=lambda item: item[0][:2]))
 
 
@@ -139,5 +145,7 @@ def puzzle(name: str) -> Puzzle:
     """A puzzle by name. Raises `LabError` for an unknown name; the message lists similar names."""
     if name in puzzles():
         return puzzles()[name]
+    if not puzzles():
+        raise LabError(f"There is no puzzle {shown(name)}. {NONE}")
     near = difflib.get_close_matches(name, puzzles(), n=3, cutoff=0.3) or list(puzzles())[:3]
     raise LabError(f"There is no puzzle {shown(name)}. Did you mean {', '.join(near)}?")

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from gemm_lab.model import roofline as model
+from gemm_lab import roofline_model as model
 from gemm_lab.plots import style
 from gemm_lab.plots.point_labels import label_points
 from gpu_simulator.errors import LabError
@@ -50,7 +50,7 @@ def roofline(
 ) -> Figure:
     """min(bandwidth x intensity, ceiling) for each memory level and ceiling, with their balance points.
 
-    gpu_or_levels: a Gpu, a Roofline of `gemm_lab.model`, or {memory: GB/s}.
+    gpu_or_levels: a Gpu, a Roofline of `gemm_lab.roofline_model`, or {memory: GB/s}.
     ceilings: {name: TFLOPS}; by default those of the Gpu or the Roofline.
     points: (label, FLOP/byte, TFLOPS).   log: both axes logarithmic.   height: inches.
     Raises `LabError` without a memory level or a ceiling.

@@ -1,6 +1,6 @@
 // The tile explorer: a block tile in a corner of D with its strips of A and B, and bars for what it takes and reaches.
 // Python knows the laws and sends what is drawn (`shown`); this file only draws, so a change costs one message.
-import { h, keepKeys, listen, readTheme, svg, watch } from "./theme.js";
+import { h, keepKeys, listen, readTheme, svg, watch } from "gemm_lab/theme.js";
 
 const CORNER = 640, SIDE = 190, DEEP = 76, GAP = 12, LEFT = 4, TOP = 24;
 const WORDS = { block_m: "BLOCK_M", block_n: "BLOCK_N", block_k: "BLOCK_K", warp_m: "WARP_M", warp_n: "WARP_N", stages: "stages" };

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import traitlets
 
-from gemm_lab.model import roofline as model
-from gemm_lab.model.tile_resources import TileResources, tile_resources
+from gemm_lab import roofline_model as model
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gemm_lab_lessons.ch01.tile_resources import TileResources, tile_resources
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu
@@ -140,7 +140,7 @@ class TileExplorer(PicturedWidget):
     """
 
     what = "The tile explorer: a block tile, what it takes of an SM, and how fast it can be."
-    _esm = esm("tile_explorer")
+    _esm = esm(__file__)
     _css = css()
 
     block_m = traitlets.Int(128).tag(sync=True)
@@ -231,7 +231,7 @@ class TileExplorer(PicturedWidget):
         return self.facts.fits and self.facts.sums_fit and not (self.resources and self.resources.refusal)
 
     def card(self):
-        from gemm_lab.notebook.widgets.tiling_picture import picture
+        from gemm_lab_lessons.ch01.tiling_picture import picture
 
         return picture(self.facts, bars(self.facts))
 

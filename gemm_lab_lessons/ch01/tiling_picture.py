@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gemm_lab.model.roofline import rounded_down
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
+from gemm_lab.roofline_model import rounded_down
 
 CORNER, SIDE = 640, 1.9  # elements of the corner of D that is drawn, and its inches
 K_SIDE = 0.75  # inches of A and B along K

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.model.counted_matrix import TileError
+from gemm_lab_lessons.ch02.counted_matrix import TileError
 from gpu_simulator.argument_checks import as_whole, shown
 
 

@@ -1,5 +1,5 @@
 // The tile walk: replays a function that multiplies counted matrices, with the tiles that are held and four counters.
-import { h, keepKeys, listen, oncePerFrame, prepare, readTheme, watch, whileSeen } from "./theme.js";
+import { h, keepKeys, listen, oncePerFrame, prepare, readTheme, watch, whileSeen } from "gemm_lab/theme.js";
 import { drawWalk, LEGEND } from "./tile_walk_canvas.js";
 import { advance, empty, MULTIPLY, outputAt, says, WRITE } from "./tile_walk_state.js";
 

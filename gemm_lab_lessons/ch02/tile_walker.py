@@ -13,12 +13,12 @@ from typing import Any
 
 import traitlets
 
-from gemm_lab.model.counted_matrix import TileError, product_of
-from gemm_lab.model.traffic_ledger import Step
-from gemm_lab.model.walk_state import State, paces_of, state_at
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
-from gemm_lab.notebook.widgets.tile_walker_text import COUNTERS, ratio, says
+from gemm_lab_lessons.ch02.counted_matrix import TileError, product_of
+from gemm_lab_lessons.ch02.tile_walker_text import COUNTERS, ratio, says
+from gemm_lab_lessons.ch02.traffic_ledger import Step
+from gemm_lab_lessons.ch02.walk_state import State, paces_of, state_at
 from gpu_simulator.argument_checks import shown
 from gpu_simulator.errors import LabError, SizeError
 
@@ -33,7 +33,7 @@ class TileWalk(PicturedWidget):
     """
 
     what = "The tile walk: what a function of yours reads from where, step by step."
-    _esm = esm("tile_walker")
+    _esm = esm(__file__)
     _css = css()
 
     title = traitlets.Unicode().tag(sync=True)
@@ -105,7 +105,7 @@ class TileWalk(PicturedWidget):
 
     def card(self):
         """The picture of the step. It cannot be played, so a later step stands for the first, which shows little."""
-        from gemm_lab.notebook.widgets.tile_walker_picture import picture
+        from gemm_lab_lessons.ch02.tile_walker_picture import picture
 
         step = self.step or self._telling()
         return picture(self, step, state_at(self._steps, step, tuple(self.size)))

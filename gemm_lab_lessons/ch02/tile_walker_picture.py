@@ -7,12 +7,12 @@ import linecache
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from gemm_lab.model.traffic_ledger import REGISTERS, SHARED, WARP
-from gemm_lab.model.walk_state import State, Tile
-from gemm_lab.notebook.widgets.tile_walker_text import COUNTERS, ratio, says
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
+from gemm_lab_lessons.ch02.tile_walker_text import COUNTERS, ratio, says
+from gemm_lab_lessons.ch02.traffic_ledger import REGISTERS, SHARED, WARP
+from gemm_lab_lessons.ch02.walk_state import State, Tile
 
 LEFT, TOP, GAP = 0.3, 2.42, 0.16
 WIDE, HIGH = 5.5, 3.1  # inches for the three matrices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemm_lab.model.traffic_ledger import DRAM, SHARED, Step
+from gemm_lab_lessons.ch02.traffic_ledger import DRAM, SHARED, Step
 
 COUNTERS = ("DRAM", "shared memory", "registers", "multiply-adds")
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from gemm_lab.model.loop_orders import Cache
-from gemm_lab.model.tiled_matmul import Traffic
+from gemm_lab_lessons.ch02.loop_orders import Cache
+from gemm_lab_lessons.ch02.tiled_matmul import Traffic
 from gpu_simulator.errors import SizeError
 
 DRAM, SHARED, WARP, REGISTERS = range(4)
 WHERE = ("in DRAM", "in shared memory", "read by a warp", "in the registers of a thread")
 MOST_STEPS = 40_000
-MODEL = str(Path(__file__).parent)  # code that is not the learner's
+MODEL = os.path.dirname(__file__)  # code that is not the learner's
 
 
 class Step(NamedTuple):
@@ -96,8 +96,8 @@ _FIELDS = {
 
 
 def _caller() -> tuple[str, int]:
-    """File and line of the innermost frame outside this folder: the learner's line."""
+    """File and line of the innermost frame outside the modules of this folder: the learner's line."""
     frame: Any = sys._getframe(2)
-    while frame.f_code.co_filename.startswith(MODEL):
+    while os.path.dirname(frame.f_code.co_filename) == MODEL:
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno

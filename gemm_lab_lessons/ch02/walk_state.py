@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemm_lab.model.traffic_ledger import DRAM, Step
+from gemm_lab_lessons.ch02.traffic_ledger import DRAM, Step
 
 Tile = tuple[range, range]
 

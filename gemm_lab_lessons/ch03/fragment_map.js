@@ -1,7 +1,7 @@
 // The fragment map: lanes and registers of A, B and C of one mma, and the rows whose addresses lanes give to ldmatrix.
 import { arrange, HIGH } from "./fragment_layout.js";
-import { ACCUMULATORS, fragmentLoad, makeMma, SHAPES } from "./mma.js";
-import { bankColour, h, keepKeys, listen, readTheme, svg, watch } from "./theme.js";
+import { ACCUMULATORS, fragmentLoad, makeMma, SHAPES } from "../shared/mma.js";
+import { bankColour, h, keepKeys, listen, readTheme, svg, watch } from "gemm_lab/theme.js";
 
 const STATE = ["shape", "dtype", "accumulator", "stored", "lane", "ldmatrix"];
 

@@ -26,7 +26,7 @@ class FragmentMap(PicturedWidget):
     """
 
     what = "The fragment map: which lane and register hold which element of an mma."
-    _esm = esm("fragment_map")
+    _esm = esm(__file__)
     _css = css()
 
     shape = traitlets.Unicode("m16n8k16").tag(sync=True)
@@ -107,12 +107,12 @@ class FragmentMap(PicturedWidget):
 
     @property
     def text(self) -> str:
-        from gemm_lab.notebook.widgets.fragment_text import explain
+        from gemm_lab_lessons.ch03.fragment_text import explain
 
         return explain(self)
 
     def card(self):
-        from gemm_lab.notebook.widgets.fragment_picture import picture
+        from gemm_lab_lessons.ch03.fragment_picture import picture
 
         return picture(self)
 

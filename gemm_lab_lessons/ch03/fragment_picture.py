@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gemm_lab.notebook.widgets.colours import bank_colour
-from gemm_lab.notebook.widgets.fragment_text import _places, lanes_of
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
+from gemm_lab_lessons.ch03.fragment_text import _places, lanes_of
 
 ROW, GAP, LEFT = 0.2, 0.07, 0.85
 FACTS, LINE = 0.86, 0.2  # the first line about the lane, and the distance of lines, in inches

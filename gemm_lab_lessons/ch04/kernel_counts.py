@@ -1,6 +1,6 @@
 """Compares the wavefronts of whole kernels as counted by the emulator with those that Nsight Compute recorded.
 
-from gemm_lab.notebook.kernel_counts import kernel_counts
+from gemm_lab_lessons.ch04.kernel_counts import kernel_counts
 kernel_counts("t4/02", "t4/03")
 """
 
@@ -15,7 +15,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab import kernel
 from gemm_lab.lab.emulating import check_on_emulator
 from gemm_lab.measure.profile import PROFILED_N, read_rows
-from gemm_lab.notebook.three_counts import ARCH, GPU, METRIC, source
+from gemm_lab_lessons.shared.three_counts import ARCH, GPU, METRIC, source
 from gpu_simulator.argument_checks import checked
 
 

@@ -1,5 +1,5 @@
 // Draws the 128-byte lines of shared memory that one access uses, with its lanes.
-import { bankColour, prepare } from "./theme.js";
+import { bankColour, prepare } from "gemm_lab/theme.js";
 
 const TOP = 18, MOST = 40;
 

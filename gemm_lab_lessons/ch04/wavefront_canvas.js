@@ -1,5 +1,5 @@
 // Draws the wavefronts of one access: a row for each pass over the banks, with the lanes that it serves.
-import { bankColour, prepare } from "./theme.js";
+import { bankColour, prepare } from "gemm_lab/theme.js";
 
 const TOP = 18, PHASE_GAP = 8;
 

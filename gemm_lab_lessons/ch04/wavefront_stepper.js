@@ -1,7 +1,7 @@
 // The wavefront stepper: the shared-memory accesses of a compiled kernel's warps, one wavefront at a time.
-import { idealWavefronts, schedule } from "./banks.js";
+import { idealWavefronts, schedule } from "../shared/banks.js";
 import { drawMemory } from "./memory_canvas.js";
-import { h, keepKeys, listen, oncePerFrame, readTheme, watch, whileSeen } from "./theme.js";
+import { h, keepKeys, listen, oncePerFrame, readTheme, watch, whileSeen } from "gemm_lab/theme.js";
 import { drawWavefronts } from "./wavefront_canvas.js";
 
 const PLAY_MS = 550;

@@ -11,7 +11,7 @@ import traitlets
 from gemm_lab.lab import Run
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
-from gemm_lab.notebook.widgets.shared_accesses import SharedAccess, line_at, shared_lines, totals, traced
+from gemm_lab_lessons.ch04.shared_accesses import SharedAccess, line_at, shared_lines, totals, traced
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 
@@ -26,7 +26,7 @@ class WavefrontStepper(PicturedWidget):
     """
 
     what = "The wavefront stepper: the accesses of a kernel to shared memory, one wavefront at a time."
-    _esm = esm("wavefront_stepper")
+    _esm = esm(__file__)
     _css = css()
 
     title = traitlets.Unicode().tag(sync=True)
@@ -112,12 +112,12 @@ class WavefrontStepper(PicturedWidget):
 
     @property
     def text(self) -> str:
-        from gemm_lab.notebook.widgets.wavefront_text import explain
+        from gemm_lab_lessons.ch04.wavefront_text import explain
 
         return explain(self)
 
     def card(self):
-        from gemm_lab.notebook.widgets.wavefront_picture import picture
+        from gemm_lab_lessons.ch04.wavefront_picture import picture
 
         return picture(self)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemm_lab.notebook.widgets.swizzle_text import passes
+from gemm_lab_lessons.ch05.swizzle_text import passes
 
 MOST_LANES = 8
 

@@ -1,6 +1,6 @@
 // Draws the bits of one address: those from row and column, those that the XOR reads and changes, and those of the bank.
 import { masks } from "./tile.js";
-import { bankColour, svg } from "./theme.js";
+import { bankColour, svg } from "gemm_lab/theme.js";
 
 const HIGH = 24, TOP = 18, GAP = 11, BELOW = 26, SUMS = 18, ON_FILL = "#15181c";
 

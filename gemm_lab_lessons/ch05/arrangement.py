@@ -1,6 +1,6 @@
 """Draws where a learner's function puts the chunks of a tile, and counts the wavefronts of its rows and columns.
 
-    from gemm_lab.notebook.arrangement import arrangement
+    from gemm_lab_lessons.ch05.arrangement import arrangement
     arrangement(swizzle, rows=8, chunks=8)       swizzle(row, chunk) is the place of the chunk within its row
     arrangement(swizzle, rows=4, chunks=4, places=4)      the toy machine with four banks
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, remark
-from gemm_lab.notebook.puzzles.trying import Missed, NotWritten, call, spelled
+from gemm_lab.notebook.trying import Missed, NotWritten, call, spelled
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gpu_simulator.argument_checks import as_whole, checked, shown

@@ -2,8 +2,8 @@
 import { addressBits } from "./address_bits.js";
 import { ACCESSES, ELEMENT_BYTES, makeTile, problem, steps, tileAccess, totals } from "./tile.js";
 import { drawTile, geometry, HEADER, placeAt, tilePointer } from "./tile_canvas.js";
-import { h, keepKeys, listen, oncePerFrame, readTheme, svg, watch } from "./theme.js";
-import { drawWavefronts } from "./wavefront_canvas.js";
+import { h, keepKeys, listen, oncePerFrame, readTheme, svg, watch } from "gemm_lab/theme.js";
+import { drawWavefronts } from "../ch04/wavefront_canvas.js";
 
 const STATE = ["rows", "row_bytes", "element", "layout", "pad_bytes", "bits", "base", "shift", "banks", "access", "step",
   "predict", "answer", "selected"];

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.model.tile_access import TileAccess, access_problem, steps, tile_access, totals
-from gemm_lab.model.tile_layout import TileLayout
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gemm_lab_lessons.ch05.tile_access import TileAccess, access_problem, steps, tile_access, totals
+from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.hardware.swizzle import LayoutError
 
@@ -33,7 +33,7 @@ class SwizzleExplorer(PicturedWidget):
     """
 
     what = "The swizzle explorer: one access of a warp to a tile, and the banks that it uses."
-    _esm = esm("swizzle_explorer")
+    _esm = esm(__file__)
     _css = css()
 
     rows = traitlets.Int(64).tag(sync=True)
@@ -162,12 +162,12 @@ class SwizzleExplorer(PicturedWidget):
 
     @property
     def text(self) -> str:
-        from gemm_lab.notebook.widgets.swizzle_text import explain
+        from gemm_lab_lessons.ch05.swizzle_text import explain
 
         return explain(self.lanes, self.asked)
 
     def card(self):
-        from gemm_lab.notebook.widgets.swizzle_picture import picture
+        from gemm_lab_lessons.ch05.swizzle_picture import picture
 
         return picture(self.lanes, tuple(self.selected), self.asked)
 

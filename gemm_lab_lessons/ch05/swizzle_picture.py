@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.model.tile_access import TileAccess
-from gemm_lab.notebook.widgets.bits_picture import HIGH, BitRow
 from gemm_lab.notebook.widgets.colours import bank_colour
-from gemm_lab.notebook.widgets.wavefront_picture import draw_wavefronts, height_of
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
+from gemm_lab_lessons.ch04.wavefront_picture import draw_wavefronts, height_of
+from gemm_lab_lessons.ch05.bits_picture import HIGH, BitRow
+from gemm_lab_lessons.ch05.tile_access import TileAccess
 
 MOST_ROWS, ROW, PANEL, LEFT, RIGHT = 16, 0.19, 3.1, 0.68, 4.6
 COVERING = 0.15  # inches from which on the box of a lane covers the words of its cell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.model.tile_access import TileAccess, totals
+from gemm_lab_lessons.ch05.tile_access import TileAccess, totals
 
 MOST_ROWS, MOST_CHUNKS = 16, 16
 

@@ -1,6 +1,6 @@
-// Computes the addresses of a tile's elements and the accesses of lanes, like gemm_lab/model/tile_layout.py and
+// Computes the addresses of a tile's elements and the accesses of lanes, like gemm_lab_lessons/ch05/tile_layout.py and
 // tile_access.py.
-import { BANK_BYTES, idealWavefronts, schedule } from "./banks.js";
+import { BANK_BYTES, idealWavefronts, schedule } from "../shared/banks.js";
 
 export const ELEMENT_BYTES = { f64: 8, f32: 4, tf32: 4, f16: 2, bf16: 2, s8: 1, u8: 1, e4m3: 1, e5m2: 1 };
 export const LAYOUTS = ["plain", "padded", "xor", "swizzle", "tma32", "tma64", "tma128"];

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gemm_lab.model.tile_layout import TileLayout
+from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.hardware.bank_schedule import Schedule, ideal_wavefronts, schedule
 from gpu_simulator.hardware.swizzle import LayoutError
 

@@ -1,5 +1,5 @@
 // Draws a tile twice: as it is indexed (rows and columns), and as it is stored in shared memory (lines of 32 banks).
-import { bankColour, prepare, svg } from "./theme.js";
+import { bankColour, prepare, svg } from "gemm_lab/theme.js";
 
 export const HEADER = 20;
 const GUTTER = 41, GAP = 28;

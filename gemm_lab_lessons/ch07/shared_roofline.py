@@ -1,6 +1,6 @@
 """Compares the time of two units of a multiprocessor: wavefronts of shared memory and cycles of the tensor cores.
 
-from gemm_lab.notebook.shared_roofline import shared_roofline
+from gemm_lab_lessons.ch07.shared_roofline import shared_roofline
 shared_roofline("ampere/02", "ampere/04")
 """
 

@@ -1,5 +1,5 @@
 // The mbarrier stepper: the fields of one mbarrier, its phases, and who waits for which parity, one step at a time.
-import { h, keepKeys, listen, readTheme, watch, whileSeen } from "./theme.js";
+import { h, keepKeys, listen, readTheme, watch, whileSeen } from "gemm_lab/theme.js";
 
 const PLAY_MS = 1100, PHASES = [-1, 0, 1, 2];
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.model.mbarrier_phases import STORIES, Moment, play
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gemm_lab_lessons.ch08.mbarrier_phases import STORIES, Moment, play
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 
@@ -23,7 +23,7 @@ class MbarrierStepper(PicturedWidget):
     """
 
     what = "The mbarrier stepper: one barrier step by step, and who waits for which parity."
-    _esm = esm("mbarrier_stepper")
+    _esm = esm(__file__)
     _css = css()
 
     stories = traitlets.List().tag(sync=True)
@@ -80,7 +80,7 @@ class MbarrierStepper(PicturedWidget):
         return "\n".join([*lines, self.moment.says, *_waiters(self.moment)])
 
     def card(self):
-        from gemm_lab.notebook.widgets.mbarrier_picture import picture
+        from gemm_lab_lessons.ch08.mbarrier_picture import picture
 
         return picture(self)
 

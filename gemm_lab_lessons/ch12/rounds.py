@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gemm_lab.model.tile_bounds import tail
+from gemm_lab_lessons.ch10.tile_bounds import tail
 from gpu_simulator.argument_checks import checked
 
 

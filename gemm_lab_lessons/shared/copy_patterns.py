@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gemm_lab.measure.patterns import Pattern, placed
+from gemm_lab_lessons.shared.patterns import Pattern, placed
 
 LANE = np.arange(32)
 LAYOUTS = [

@@ -1,6 +1,6 @@
 """Breaks a kernel on purpose and says what happens: a deadlock, a fault, a wrong result, a hazard, or nothing.
 
-from gemm_lab.notebook.fault_injection import inject_fault
+from gemm_lab_lessons.shared.fault_injection import inject_fault
 inject_fault("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})
 """
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemm_lab.measure import copy_patterns, patterns
-from gemm_lab.measure.patterns import Pattern
+from gemm_lab_lessons.shared import copy_patterns, patterns
+from gemm_lab_lessons.shared.patterns import Pattern
 
 SCATTERED = {  # number of patterns with seed 1, 2, 3 and 4
     "cp.async.cg.16": (60, 90),

@@ -1,6 +1,6 @@
 """Compares three counts of the wavefronts of an access: by the bank model, the emulator and Nsight Compute.
 
-from gemm_lab.notebook.three_counts import three_counts
+from gemm_lab_lessons.shared.three_counts import three_counts
 three_counts("ldmatrix.x4", "128-byte rows, plain, column 0", "128-byte rows, xor, column 0")
 """
 
@@ -21,7 +21,7 @@ from gemm_lab.cards.card import card, mark
 from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.measure.profile import read_rows
-from gemm_lab.measure.recordings import Recording, recordings
+from gemm_lab_lessons.shared.recordings import Recording, recordings
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks

@@ -1,5 +1,5 @@
 // One GEMM, one zoom: six levels from DRAM to the bits of an address on one canvas, over the steps of a kernel.
-import { h, keepKeys, listen, readTheme, watch, whileSeen } from "./theme.js";
+import { h, keepKeys, listen, readTheme, watch, whileSeen } from "gemm_lab/theme.js";
 import { drawBlock, drawDram } from "./zoom_matrices.js";
 import { pen } from "./zoom_pen.js";
 import { decode, LEVELS, TITLES } from "./zoom_state.js";

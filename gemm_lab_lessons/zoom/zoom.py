@@ -14,10 +14,10 @@ from gemm_lab.lab import Run, kernel
 from gemm_lab.notebook.exercise_kernel import solutions_ahead
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
-from gemm_lab.notebook.widgets.shared_accesses import SharedAccess
-from gemm_lab.notebook.widgets.zoom_events import Event
-from gemm_lab.notebook.widgets.zoom_scene import ALL_WARPS, Scene
-from gemm_lab.notebook.widgets.zoom_text import LEVELS
+from gemm_lab_lessons.ch04.shared_accesses import SharedAccess
+from gemm_lab_lessons.zoom.zoom_events import Event
+from gemm_lab_lessons.zoom.zoom_scene import ALL_WARPS, Scene
+from gemm_lab_lessons.zoom.zoom_text import LEVELS
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import LabError
 
@@ -34,7 +34,7 @@ class Zoom(PicturedWidget):
     """
 
     what = "The zoom: one product, from the matrices in DRAM down to the bits of an address."
-    _esm = esm("zoom")
+    _esm = esm(__file__)
     _css = css()
 
     title = traitlets.Unicode().tag(sync=True)
@@ -221,7 +221,7 @@ class Zoom(PicturedWidget):
         )
 
     def card(self):
-        from gemm_lab.notebook.widgets.zoom_picture import picture
+        from gemm_lab_lessons.zoom.zoom_picture import picture
 
         return picture(self)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gemm_lab.notebook.widgets.zoom_sources import Origins, followed_sites, registers_of
+from gemm_lab_lessons.zoom.zoom_sources import Origins, followed_sites, registers_of
 from gpu_simulator.faults import EmulatorError
 from gpu_simulator.machine.counting import Patterns
 from gpu_simulator.machine.observer import Observer

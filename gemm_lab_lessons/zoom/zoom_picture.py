@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gemm_lab.notebook.widgets.zoom_still_matrices import block_level, dram_level, warp_level
-from gemm_lab.notebook.widgets.zoom_still_memory import bank_level, bits_level, fragment_level
-from gemm_lab.notebook.widgets.zoom_still_parts import Area, wrapped
-from gemm_lab.notebook.widgets.zoom_text import LEVELS, TITLES
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
+from gemm_lab_lessons.zoom.zoom_still_matrices import block_level, dram_level, warp_level
+from gemm_lab_lessons.zoom.zoom_still_memory import bank_level, bits_level, fragment_level
+from gemm_lab_lessons.zoom.zoom_still_parts import Area, wrapped
+from gemm_lab_lessons.zoom.zoom_text import LEVELS, TITLES
 
 LEFT, WIDE, HIGH = 0.25, 7.5, 3.55
 SOURCE_ROWS, ROW, MOST_CODE = 3, 0.2, 86  # lines of the source around that of the step; characters of one

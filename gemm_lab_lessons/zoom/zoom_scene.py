@@ -11,10 +11,10 @@ import numpy as np
 
 from gemm_lab.lab.actions import source
 from gemm_lab.notebook.later_exercises import left_out
-from gemm_lab.notebook.widgets.zoom_events import Event, Log, recorded
-from gemm_lab.notebook.widgets.zoom_layout import layout_of
-from gemm_lab.notebook.widgets.zoom_matrices import Matrix, matrices_of
-from gemm_lab.notebook.widgets.zoom_text import Speaker
+from gemm_lab_lessons.zoom.zoom_events import Event, Log, recorded
+from gemm_lab_lessons.zoom.zoom_layout import layout_of
+from gemm_lab_lessons.zoom.zoom_matrices import Matrix, matrices_of
+from gemm_lab_lessons.zoom.zoom_text import Speaker
 from gpu_simulator.hardware.mma_layouts import ACCUMULATORS, SHAPES
 
 ALL_WARPS = -1

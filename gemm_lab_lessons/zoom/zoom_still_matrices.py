@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.notebook.widgets.colours import oklch
-from gemm_lab.notebook.widgets.zoom_still_parts import (
+from gemm_lab.plots import style
+from gemm_lab.plots.sheet import Sheet
+from gemm_lab_lessons.zoom.zoom_still_parts import (
     PANEL,
     TINTS,
     Area,
@@ -14,9 +16,7 @@ from gemm_lab.notebook.widgets.zoom_still_parts import (
     fill,
     name_matrices,
 )
-from gemm_lab.notebook.widgets.zoom_text import different_bytes
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_lab_lessons.zoom.zoom_text import different_bytes
 
 SECTOR = 32  # bytes
 NO_K_TILES = "They are not cut into k tiles: the loop over k reads them little by little."

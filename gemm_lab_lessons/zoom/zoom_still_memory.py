@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.notebook.widgets.bits_picture import HIGH, BitRow
 from gemm_lab.notebook.widgets.colours import bank_colour, oklch
-from gemm_lab.notebook.widgets.fragment_text import lanes_of
-from gemm_lab.notebook.widgets.zoom_still_parts import TINTS, Area, Column, fill
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
+from gemm_lab_lessons.ch03.fragment_text import lanes_of
+from gemm_lab_lessons.ch05.bits_picture import HIGH, BitRow
+from gemm_lab_lessons.zoom.zoom_still_parts import TINTS, Area, Column, fill
 from gpu_simulator.hardware.mma_layouts import Mma
 
 MOST_WAVES, FEW_WAVES = 15, 10  # that are drawn; that leave room for the lines of memory

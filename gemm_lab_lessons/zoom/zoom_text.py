@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gemm_lab.source_text import plural
+
 LEVELS = ("dram", "block", "warp", "fragment", "bank", "bits")
 TITLES = {
     "dram": "DRAM",
@@ -13,11 +15,6 @@ TITLES = {
     "bank": "banks",
     "bits": "address bits",
 }
-
-
-def plural(count: int, word: str) -> str:
-    """The count with its word: "1 sector", "16 sectors"."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def span(first: int, last: int, one: str, many: str) -> str:

@@ -1,6 +1,6 @@
 // The two middle levels of the zoom: the warp tiles with shared memory, and the fragments of one mma.
-import { makeMma } from "./mma.js";
-import { bankColour, oklch } from "./theme.js";
+import { makeMma } from "../shared/mma.js";
+import { bankColour, oklch } from "gemm_lab/theme.js";
 import { arrangement } from "./zoom_pen.js";
 import { tints } from "./zoom_state.js";
 

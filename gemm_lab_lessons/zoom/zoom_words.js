@@ -1,6 +1,6 @@
 // The two inner levels of the zoom: the banks with the wavefronts of one access, and the bits of one address.
-import { schedule } from "./banks.js";
-import { bankColour } from "./theme.js";
+import { schedule } from "../shared/banks.js";
+import { bankColour } from "gemm_lab/theme.js";
 import { tints } from "./zoom_state.js";
 
 const TOP = 30, BANKS = Array.from({ length: 32 }, (_, bank) => bank);

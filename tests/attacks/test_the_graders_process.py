@@ -9,10 +9,13 @@ from classroom import grading
 from classroom.grading import grade
 from classroom.skeletons import solution
 from gemm_lab.config import PACKAGE, data_dir
+from gemm_lab.notebook.exercises import exercises
 from gpu_simulator.compiler import sandbox
 
 pytestmark = pytest.mark.skipif(not sandbox.available()[0], reason=sandbox.available()[1])
 START = "import sys; sys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\nfrom classroom.grader_sandbox import confine_grader\n"
+
+ROOM = exercises()["06_swizzle"].room.folder
 
 
 def run(program, folder):
@@ -26,12 +29,8 @@ def test_it_opens_neither_the_solutions_nor_the_files_of_whoever_grades(tmp_path
     (tmp_path / "submitted.ipynb").write_text("{}")
     closed = ["/etc/passwd", "/etc/hostname", str(tmp_path / "submitted.ipynb")]
     if PACKAGE not in data_dir("notebooks").parents:
-        closed += [
-            str(path)
-            for name in ("solutions", "wrong_answers")
-            for path in sorted((data_dir("notebooks") / name).iterdir())[:3]
-        ]
-    opened = [str(data_dir("notebooks") / "exercises.toml"), str(data_dir("kernels") / "t4" / "ladder.toml")]
+        closed += [str(path) for name in ("solutions", "wrong_answers") for path in sorted((ROOM / name).iterdir())[:3]]
+    opened = [str(ROOM / "exercises.toml"), str(data_dir("kernels") / "t4" / "ladder.toml")]
     done = run(
         f"""
 assert confine_grader(Path.cwd())
@@ -83,8 +82,8 @@ except compiler.CompileError as error:
 @pytest.mark.parametrize(
     "path",
     [
-        data_dir("notebooks") / "solutions" / "06_swizzle.cu",
-        "../../notebooks/solutions/06_swizzle.cu",
+        ROOM / "solutions" / "06_swizzle.cu",
+        "../../gemm_lab_lessons/ch06/solutions/06_swizzle.cu",
         "../t4/03_swizzled.cu",
         "/etc/hostname",
     ],

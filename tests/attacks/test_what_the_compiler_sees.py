@@ -37,10 +37,10 @@ def asked(process, text):
     [
         "/etc/hostname",
         "/etc/passwd",
-        "{notebooks}/solutions/06_swizzle.cu",
+        "{notebooks}/../gemm_lab_lessons/ch06/solutions/06_swizzle.cu",
         "{kernels}/t4/03_swizzled.cu",
         "../t4/03_swizzled.cu",
-        "../../notebooks/solutions/06_swizzle.cu",
+        "../../gemm_lab_lessons/ch06/solutions/06_swizzle.cu",
         "{here}",
         "/proc/self/environ",
     ],

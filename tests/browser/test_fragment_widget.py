@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
 from playwright.sync_api import expect  # noqa: E402
 
-from gemm_lab.notebook.widgets.fragment_map import TRAITS, fragments  # noqa: E402
+from gemm_lab_lessons.ch03.fragment_map import TRAITS, fragments  # noqa: E402
 from gpu_simulator.errors import LabError  # noqa: E402
 from gpu_simulator.hardware.mma_layouts import ACCUMULATORS, SHAPES, Mma, fragment_load  # noqa: E402
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
-from gemm_lab.model.tile_access import ACCESSES, access_problem, steps, tile_access, totals  # noqa: E402
-from gemm_lab.model.tile_layout import ELEMENT_BYTES, LAYOUTS, TileLayout  # noqa: E402
+from gemm_lab_lessons.ch05.tile_access import ACCESSES, access_problem, steps, tile_access, totals  # noqa: E402
+from gemm_lab_lessons.ch05.tile_layout import ELEMENT_BYTES, LAYOUTS, TileLayout  # noqa: E402
 from gpu_simulator.hardware.bank_schedule import ideal_wavefronts, schedule  # noqa: E402
 from gpu_simulator.hardware.swizzle import LayoutError  # noqa: E402
 

@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
 from playwright.sync_api import expect  # noqa: E402
 
-from gemm_lab.model.puzzle_formula import formula, line  # noqa: E402
-from gemm_lab.model.puzzle_layout import LIGHTS, PuzzleLayout, accesses, light, served  # noqa: E402
-from gemm_lab.notebook.widgets.puzzle_goals import GOALS  # noqa: E402
-from gemm_lab.notebook.widgets.swizzle_puzzle import STATE, page_of, swizzle_puzzle  # noqa: E402
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_formula import formula, line  # noqa: E402
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_goals import GOALS  # noqa: E402
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import LIGHTS, PuzzleLayout, accesses, light, served  # noqa: E402
+from gemm_lab_lessons.ch05.layout_puzzle.swizzle_puzzle import STATE, page_of, swizzle_puzzle  # noqa: E402
 
 pytestmark = pytest.mark.browser
 

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
 from playwright.sync_api import expect  # noqa: E402
 
-from gemm_lab.notebook.widgets.tiling import CHOICES, TileExplorer  # noqa: E402
+from gemm_lab_lessons.ch01.tiling import CHOICES, TileExplorer  # noqa: E402
 
 pytestmark = pytest.mark.browser
 NAMES = (*CHOICES, "options", "shown")

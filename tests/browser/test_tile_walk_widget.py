@@ -6,8 +6,8 @@ pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not inst
 from playwright.sync_api import expect  # noqa: E402
 
 from gemm_lab.notebook import widgets  # noqa: E402
-from gemm_lab.notebook.puzzles.puzzle import puzzle  # noqa: E402
-from gemm_lab.notebook.widgets.tile_walker_text import says  # noqa: E402
+from gemm_lab.notebook.puzzle import puzzle  # noqa: E402
+from gemm_lab_lessons.ch02.tile_walker_text import says  # noqa: E402
 from tools.widget_frames import work  # noqa: E402
 from tools.widget_page import state_of  # noqa: E402
 

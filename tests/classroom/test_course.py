@@ -14,7 +14,7 @@ from classroom import course
 from classroom.skeletons import BEGIN, code_lines, solution
 from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_lab.notebook.exercises import exercises
-from gemm_lab.notebook.puzzles.puzzle import puzzles
+from gemm_lab.notebook.puzzle import puzzles
 from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]

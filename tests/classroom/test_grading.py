@@ -14,7 +14,7 @@ import gemm_lab as lab
 from classroom import grading
 from classroom.grading import Grade, grade, judged
 from classroom.skeletons import skeleton, solution
-from gemm_lab.config import PACKAGE, data_dir
+from gemm_lab.config import PACKAGE
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 from gpu_runner.settings import cache_dir
 from gpu_simulator.compiler import compiled_cache
@@ -175,7 +175,7 @@ def test_when_the_grading_is_ended_the_process_that_judges_ends_too(number):
             time.sleep(0.1)
         return condition()
 
-    answer = data_dir("notebooks") / "solutions" / "10_consumer.cu"  # takes many seconds
+    answer = exercises()["10_consumer"].room.folder / "solutions" / "10_consumer.cu"  # takes many seconds
     command = subprocess.Popen(
         [sys.executable, "-m", "classroom.grading", "10_consumer", str(answer)], cwd=PACKAGE.parent
     )

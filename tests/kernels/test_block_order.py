@@ -1,11 +1,11 @@
-"""The block order of the rungs visits the tiles that gemm_lab.model.block_order says, in its order."""
+"""The block order of the rungs visits the tiles that gemm_lab_lessons.ch10.block_order says, in its order."""
 
 import numpy as np
 import pytest
 
 import gpu_simulator as emulator
 from gemm_lab import catalog, compiling
-from gemm_lab.model.block_order import block_order
+from gemm_lab_lessons.ch10.block_order import block_order
 
 HEADER = """
 #include "config.cuh"

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 import gemm_lab as lab
 from gemm_lab import catalog
-from gemm_lab.notebook.puzzles.puzzle import puzzle
+from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab.plots import style
 from gpu_simulator import compiler
 from gpu_simulator.compiler.main_loop import main_loop

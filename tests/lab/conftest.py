@@ -9,18 +9,18 @@ import gemm_lab as lab
 from gemm_lab.lab import emulating
 from gemm_lab.measure.check import verdict
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.arrangement import arrangement
 from gemm_lab.notebook.cells import Uncompiled, WrongResult
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
-from gemm_lab.notebook.fault_injection import inject_fault
-from gemm_lab.notebook.generations import generations
-from gemm_lab.notebook.kernel_counts import kernel_counts
-from gemm_lab.notebook.puzzles.puzzle import YourTurn
+from gemm_lab.notebook.puzzle import YourTurn
 from gemm_lab.notebook.scoreboard import scoreboard
-from gemm_lab.notebook.shared_roofline import shared_roofline
-from gemm_lab.notebook.three_counts import three_counts
-from gemm_lab.notebook.widgets.puzzle_judge import Judged
-from gemm_lab.notebook.widgets.tiling import TileExplorer
+from gemm_lab_lessons.ch01.tiling import TileExplorer
+from gemm_lab_lessons.ch04.kernel_counts import kernel_counts
+from gemm_lab_lessons.ch05.arrangement import arrangement
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_judge import Judged
+from gemm_lab_lessons.ch07.shared_roofline import shared_roofline
+from gemm_lab_lessons.ch12.generations import generations
+from gemm_lab_lessons.shared.fault_injection import inject_fault
+from gemm_lab_lessons.shared.three_counts import three_counts
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError
 

@@ -6,7 +6,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.lab import emulating
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.notebook.fault_injection import inject_fault
+from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gpu_simulator import BudgetExceeded
 from gpu_simulator.errors import LabError
 

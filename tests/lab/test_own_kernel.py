@@ -7,6 +7,7 @@ import subprocess
 import nbformat
 import pytest
 
+import gemm_lab as lab
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
 from gemm_lab.lab.export import own_kernel
@@ -16,7 +17,7 @@ GRID, BLOCK = ("cdiv(N, 16)", "cdiv(M, 16)"), (16, 16)
 
 
 def shipped(name):
-    return re.search('r"""(.+?)"""', (data_dir("notebooks") / "puzzles" / f"{name}.py").read_text(), re.S)[1]
+    return re.search('r"""(.+?)"""', (lab.puzzle(name).folder / "solutions" / f"{name}.py").read_text(), re.S)[1]
 
 
 @pytest.mark.parametrize("name", ["00_own_kernel", "02_own_kernel"])

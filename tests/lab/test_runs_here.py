@@ -9,7 +9,7 @@ import gpu_runner as device
 from gemm_lab.lab import backends, measuring
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.measuring import benchmark_kernels
-from gemm_lab.notebook.fault_injection import inject_fault
+from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import data_sheets as hardware
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gemm_lab.model.tile_layout import TileLayout
+from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.hardware.matrix_descriptor import (
     DescriptorError,
     SharedTile,

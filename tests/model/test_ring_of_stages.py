@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemm_lab.model.mbarrier_phases import Barrier, stage_and_parities
+from gemm_lab_lessons.ch08.mbarrier_phases import Barrier, stage_and_parities
 
 
 @pytest.mark.parametrize("num_stages", [1, 2, 3, 4, 7])

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gemm_lab.model.tile_layout import TileLayout
+from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
 
 

@@ -8,7 +8,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from gemm_lab.model.tile_layout import TileLayout
+from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.hardware.fragments import c_coordinates
 
 ROOT = Path(__file__).resolve().parents[2]

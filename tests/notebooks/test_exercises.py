@@ -7,20 +7,20 @@ import pytest
 
 import gemm_lab as lab
 from classroom.grading import judged
-from gemm_lab.config import data_dir
+from gemm_lab.courses import rooms
 from gemm_lab.lab import Kernel
 from gemm_lab.notebook import speed_beside
 from gemm_lab.notebook.exercises import WrongAnswer, exercises, kernel_of
 from gemm_lab.notebook.judges import kernel_judge
 from gpu_simulator.errors import ConfigError, LabError
 
-SOLUTIONS = data_dir("notebooks") / "solutions"
+SOLUTIONS = {path.stem: path for room in rooms() for path in room.folder.glob("solutions/*")}
 
 
 def solution(name):
     """The learner's kernel with the shipped solution in its region."""
     wanted = lab.exercise(name).criteria
-    text = (SOLUTIONS / f"{name}.cu").read_text()
+    text = SOLUTIONS[name].read_text()
     return lab.kernel(wanted["kernel"]).edit(alias="mine", **{wanted["region"]: text})
 
 
@@ -52,7 +52,7 @@ def running(monkeypatch):
 
 
 def test_every_task_has_a_solution_and_nothing_else_lies_there():
-    assert {path.stem for path in SOLUTIONS.iterdir()} == set(exercises())
+    assert set(SOLUTIONS) == set(exercises())
 
 
 def test_an_unknown_exercise_names_near_ones():
@@ -172,7 +172,7 @@ def test_a_kernel_that_does_not_compile_says_where():
     ],
 )
 def test_a_self_check_refuses_no_way_of_writing_that_a_grade_refuses(name, change, grade):
-    text = (SOLUTIONS / f"{name}.cu").read_text()
+    text = SOLUTIONS[name].read_text()
     assert change[0] in text
     text = text.replace(*change)
     task = lab.exercise(name)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.catalog import tomllib
 from gemm_lab.config import state_dir
 from gemm_lab.notebook.predict import questions
 from gpu_simulator.errors import ConfigError, LabError
@@ -148,16 +149,18 @@ def test_an_estimate_says_its_tolerance_before_and_after(name):
         assert not question.answer(far).compare(10.0).close
 
 
-def test_a_bad_kind_of_a_question_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr("gemm_lab.notebook.predict.data_dir", lambda _: tmp_path)
-    for bad in ("", "exact = false", "factor = 1", "exact = true\nfactor = 1.1", 'exact = true\nchoices = ["a", "b"]'):
-        (tmp_path / "questions.toml").write_text(f'[00_bad]\nquestion = "How many?"\n{bad}\n')
+def test_a_bad_kind_of_a_question_is_refused(monkeypatch):
+    def asked(kind: str) -> None:
+        entry = tomllib.loads(f'question = "How many?"\n{kind}\n')
+        monkeypatch.setattr("gemm_lab.notebook.predict.entries", lambda file: {"00_bad": (None, entry)})
         questions.cache_clear()
+
+    for bad in ("", "exact = false", "factor = 1", "exact = true\nfactor = 1.1", 'exact = true\nchoices = ["a", "b"]'):
+        asked(bad)
         with pytest.raises(ConfigError, match="00_bad: needs choices, or exact"):
             questions()
     for bad in ("exact = true\nnear = false", "factor = 2\nnear = true", 'choices = ["a", "b"]\nnear = false'):
-        (tmp_path / "questions.toml").write_text(f'[00_bad]\nquestion = "How many?"\n{bad}\n')
-        questions.cache_clear()
+        asked(bad)
         with pytest.raises(ConfigError, match="00_bad: near = false belongs to a factor"):
             questions()
     monkeypatch.undo()

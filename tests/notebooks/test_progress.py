@@ -7,7 +7,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.config import data_dir, state_dir
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
-from gemm_lab.notebook.puzzles.puzzle import YourTurn, puzzles
+from gemm_lab.notebook.puzzle import YourTurn, puzzles
 from gemm_lab.notebook.remembered import progress as progress_module
 from gemm_lab.notebook.remembered import solved
 from gemm_lab.notebook.remembered.kept import Kept

@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import WrongAnswer
-from gemm_lab.notebook.puzzles.puzzle import YourTurn, puzzles
-from gemm_lab.notebook.puzzles.trying import Missed, call, expect
+from gemm_lab.notebook.puzzle import YourTurn, puzzles
+from gemm_lab.notebook.trying import Missed, call, expect
 from gemm_lab.notebook_files import notebooks_of
 from gpu_simulator.errors import ConfigError, LabError
 
-FOLDER = data_dir("notebooks") / "puzzles"
 NAMES = sorted(puzzles())
+FOLDERS = sorted({puzzle.folder for puzzle in puzzles().values()})
+
+
+def answers(name, kind):
+    """The functions of a puzzle's file in `solutions` or `wrong_answers`."""
+    return functions(puzzles()[name].folder / kind / f"{name}.py")
 
 
 def functions(path):
@@ -31,20 +35,20 @@ def functions(path):
 
 
 def test_every_puzzle_has_a_solution_and_wrong_answers_and_nothing_else_is_there():
-    assert {path.stem for path in FOLDER.glob("*.py")} == set(NAMES)
-    assert {path.stem for path in (FOLDER / "wrong").glob("*.py")} == set(NAMES)
+    for kind in ("solutions", "wrong_answers"):
+        assert sorted(path.stem for folder in FOLDERS for path in (folder / kind).glob("*.py")) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_is_accepted(name):
-    solved = lab.puzzle(name).check(functions(FOLDER / f"{name}.py")[-1])
+    solved = lab.puzzle(name).check(answers(name, "solutions")[-1])
     assert solved.facts and "solved" in repr(solved)
 
 
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("name", NAMES)
 def test_wrong_answers_are_refused_in_the_right_words(name):
-    wrong = [f for f in functions(FOLDER / "wrong" / f"{name}.py") if not f.__name__.startswith("_")]
+    wrong = [f for f in answers(name, "wrong_answers") if not f.__name__.startswith("_")]
     assert len(wrong) >= 3
     for function in wrong:
         says = function.__doc__.strip()

@@ -74,7 +74,7 @@ def test_what_else_the_cell_of_a_puzzle_brings_is_named_too():
     cell = next(source for source in code("02a_tiling_in_python") if "*warp" in source)
     assert "“import numpy as np”" in sentence("np", [cell])
     cell = next(source for source in code("05_padding_and_swizzling") if "rule = arrangement(" in source)
-    assert "“from gemm_lab.notebook.arrangement import arrangement”" in sentence("arrangement", [cell])
+    assert "“from gemm_lab_lessons.ch05.arrangement import arrangement”" in sentence("arrangement", [cell])
 
 
 def test_a_cell_that_replaces_a_value_is_named_after_the_one_that_gives_it():

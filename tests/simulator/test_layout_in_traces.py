@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.model.tile_layout import TileLayout
+from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.hardware.bank_schedule import schedule
 
 N = 256

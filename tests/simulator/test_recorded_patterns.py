@@ -14,8 +14,8 @@ import pytest
 import gpu_simulator as emulator
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
-from gemm_lab.measure import copy_patterns, patterns
-from gemm_lab.measure.recordings import Recording
+from gemm_lab_lessons.shared import copy_patterns, patterns
+from gemm_lab_lessons.shared.recordings import Recording
 from gpu_simulator import compiler
 from gpu_simulator.hardware import banks
 from tools.recording.wmma_patterns import all_recordings

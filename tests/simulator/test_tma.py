@@ -12,7 +12,7 @@ from survivors import survivors
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
-from gemm_lab.model.tile_layout import TileLayout
+from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RING = (Path(__file__).parent / "ring.cu").read_text()

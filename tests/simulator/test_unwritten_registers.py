@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.notebook.fault_injection import inject_fault
+from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.faults import MemoryFault
 

@@ -1,13 +1,13 @@
 """Every shipped wrong answer is refused, with the reason that helps; every other right one is accepted.
 
-The answers stand in notebooks/wrong_answers. `python -m tools.wrong_answers` counts them.
+The answers stand in `wrong_answers` of each room of the lessons. `python -m tools.wrong_answers` counts them.
 """
 
 import pytest
 
 import gemm_lab as lab
 from classroom.judge.drawn_sizes import drawn_sizes
-from gemm_lab.config import data_dir
+from gemm_lab.courses import rooms
 from gemm_lab.notebook import exercises as exercises_module
 from gemm_lab.notebook.exercises import exercises, kernel_of
 from gpu_simulator.errors import ConfigError
@@ -81,7 +81,7 @@ def test_they_are_many_and_each_judge_meets_several():
 
 
 def test_nothing_lies_there_that_belongs_to_no_exercise():
-    assert {path.stem for path in (data_dir("notebooks") / "wrong_answers").iterdir()} <= {*TASKS, "_tricks"}
+    assert {path.stem for room in rooms() for path in room.folder.glob("wrong_answers/*")} <= {*TASKS}
 
 
 # ---- What would go wrong with the table itself ----

@@ -10,6 +10,7 @@ from gemm_lab.plots.sheet import Sheet
 HOUSE = (
     ("tools", "for authors", ()),
     ("classroom", "grading, a shared GPU", ()),
+    ("gemm_lab_lessons", "what the notebooks ask and show", ()),
     (
         "gemm_lab",
         "what a learner touches",
@@ -20,7 +21,10 @@ HOUSE = (
             (("cards",), "what a cell shows"),
             (("measure", "plots"), "check, time, draw"),
             (("model",), "laws, in pure NumPy"),
-            (("catalog", "compiling", "published", "notebook_files"), "the kernels, the notebooks"),
+            (
+                ("catalog", "compiling", "published", "notebook_files", "courses", "roofline_model"),
+                "the kernels, the courses",
+            ),
             (("config", "source_text", "settings_text", "ladder_expressions"), "folders, and text"),
         ),
     ),
@@ -47,11 +51,13 @@ APART = (("measure", "plots"), ("cli", "notebook"))  # neighbours that do not im
 _INSIDE = {
     "tools": "pictures, sync, recording, mutants",
     "classroom": "courses, grades, the gateway",
+    "gemm_lab_lessons": "ch00 … ch12, shared, zoom",
     "gpu_runner": "takes hardware and compiler alone",
 }
 _COLOURS = {
     "tools": style.UNLIT_EDGE,
     "classroom": style.PURPLE,
+    "gemm_lab_lessons": style.YELLOW,
     "gemm_lab": style.SKY,
     "gpu_runner": style.ORANGE,
     "gpu_simulator": style.GREEN,
@@ -60,7 +66,7 @@ _LEFT, _WIDE, _ANNEX, _HEADER, _FLOOR, _GAP = 0.4, 5.0, 0.98, 0.37, 0.31, 0.07
 
 
 def house_floors():
-    """Five packages, from the top; imports go down only."""
+    """Six packages, from the top; imports go down only."""
     top = 0.78
     tall = sum(_HEADER + _GAP + _FLOOR * len(floors) for _, _, floors in HOUSE)
     page = Sheet(top + tall + 0.5)

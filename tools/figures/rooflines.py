@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.ticker import FixedLocator
 
 from gemm_lab import plots
-from gemm_lab.model import roofline as model
+from gemm_lab import roofline_model as model
 from gemm_lab.plots import style
 from gpu_simulator.hardware import data_sheets as hardware
 

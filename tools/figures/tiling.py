@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemm_lab.model import roofline
+from gemm_lab import roofline_model as roofline
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gpu_simulator.hardware import data_sheets as hardware

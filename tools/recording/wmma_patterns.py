@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gemm_lab.measure.patterns import SMEM_BYTES, Pattern, placed
-from gemm_lab.measure.recordings import Recording, recordings
+from gemm_lab_lessons.shared.patterns import SMEM_BYTES, Pattern, placed
+from gemm_lab_lessons.shared.recordings import Recording, recordings
 
 ACCUMULATORS = {"f16": 4, "f32": 8, "s32": 8}
 FIRST_LINE = 6

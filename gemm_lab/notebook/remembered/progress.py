@@ -16,7 +16,7 @@ from gemm_lab.cards.card import card, folded, remark
 from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
-from gemm_lab.notebook.puzzles.puzzle import puzzles
+from gemm_lab.notebook.puzzle import puzzles
 from gemm_lab.notebook.remembered.solved import solved_so_far, unsaved
 from gemm_lab.notebook_files import notebooks_in
 

@@ -1,4 +1,6 @@
-"""Interactive widgets for notebooks. If the notebook is not running, each shows a still picture.
+"""The widgets of the courses, and the frame that all of them share: `PicturedWidget`, `esm`, `css`.
+
+If the notebook is not running, each shows a still picture. Those of the lessons:
 
 from gemm_lab.notebook import widgets
 widgets.swizzle(…)        which banks an access to a tile uses; also lab.swizzle
@@ -14,21 +16,17 @@ lab.swizzle_puzzle(…)     invent a swizzle by hand; its module swizzle_puzzle 
 
 import importlib
 
-_HOMES = {
-    "swizzle": "swizzle_explorer",
-    "fragments": "fragment_map",
-    "wavefronts": "wavefront_stepper",
-    "zoom": "zoom",
-    "mbarrier": "mbarrier_stepper",
-    "tile_walk": "tile_walker",
-    "block_order": "block_orders",
-    "TileExplorer": "tiling",
-}
-__all__ = list(_HOMES)
+from gemm_lab.courses import NONE, added
 
 
 def __getattr__(name: str):
-    """Load a widget when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"widgets has no “{name}”; it has {', '.join(__all__)}.")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    """Load a widget of a course when it is first used."""
+    homes = {} if name.startswith("__") else added("WIDGETS")
+    if name not in homes:
+        has = f"it has {', '.join(homes)}." if homes else NONE
+        raise AttributeError(f"widgets has no “{name}”; {has}")
+    return getattr(importlib.import_module(homes[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(added("WIDGETS"))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.trying import Missed, call, expect, expect_all
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import Missed, call, expect, expect_all
 
 BLOCK = 32  # BLOCK_M and BLOCK_N of simt/01_naive
 _PRODUCTS = ("matmul", "dot", "inner", "einsum", "tensordot", "vdot")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.lab.simulate import Simulation
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.trying import Missed, call
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import Missed, call
 from gpu_simulator.argument_checks import shown
 
 Function = Callable[..., Any]

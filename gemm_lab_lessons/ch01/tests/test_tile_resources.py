@@ -3,7 +3,7 @@
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.model.tile_resources import shared_gbps, tile_resources
+from gemm_lab_lessons.ch01.tile_resources import shared_gbps, tile_resources
 from gpu_simulator.errors import LabError, SizeError
 from gpu_simulator.hardware.data_sheets import gpu
 from gpu_simulator.hardware.occupancy import occupancy

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gemm_lab.model.counted_matrix import Product
-from gemm_lab.model.thread_block import SharedTile, run_block
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.tile_traffic import Function
-from gemm_lab.notebook.puzzles.trying import Missed, NotWritten, call
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import Missed, NotWritten, call
+from gemm_lab_lessons.ch02.counted_matrix import Product
+from gemm_lab_lessons.ch02.puzzles.tile_traffic import Function
+from gemm_lab_lessons.ch02.thread_block import SharedTile, run_block
 
 
 class _Block:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.model.counted_matrix import Product
-from gemm_lab.model.tiled_matmul import Traffic, closed_form
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.tile_traffic import BLOCK, THREAD, WARP, Function, counters, require
-from gemm_lab.notebook.puzzles.trying import Missed, NotWritten, call
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import Missed, NotWritten, call
+from gemm_lab_lessons.ch02.counted_matrix import Product
+from gemm_lab_lessons.ch02.puzzles.tile_traffic import BLOCK, THREAD, WARP, Function, counters, require
+from gemm_lab_lessons.ch02.tiled_matmul import Traffic, closed_form
 
 
 def _inside(answer: Function, shape: tuple[int, int, int], cut: int, *args: Any) -> Product:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.model.tiled_matmul import closed_form
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.tile_traffic import Function
-from gemm_lab.notebook.puzzles.trying import expect_all
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import expect_all
+from gemm_lab_lessons.ch02.puzzles.tile_traffic import Function
+from gemm_lab_lessons.ch02.tiled_matmul import closed_form
 
 
 @register(

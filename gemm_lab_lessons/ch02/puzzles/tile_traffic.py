@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gemm_lab.model.counted_matrix import Product
-from gemm_lab.model.loop_orders import Cache
-from gemm_lab.model.tiled_matmul import Traffic
-from gemm_lab.notebook.puzzles.puzzle import Facts
-from gemm_lab.notebook.puzzles.trying import Missed, NotWritten, call
+from gemm_lab.notebook.puzzle import Facts
+from gemm_lab.notebook.trying import Missed, NotWritten, call
+from gemm_lab_lessons.ch02.counted_matrix import Product
+from gemm_lab_lessons.ch02.loop_orders import Cache
+from gemm_lab_lessons.ch02.tiled_matmul import Traffic
 
 Function = Callable[..., Any]
 SIZE, BLOCK, WARP, THREAD = (16, 32, 8), (8, 16, 4), (4, 8, 2), (2, 4)  # those of the cards and of the pictures

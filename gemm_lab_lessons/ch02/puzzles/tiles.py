@@ -6,12 +6,21 @@ from functools import lru_cache
 
 import numpy as np
 
-from gemm_lab.model.counted_matrix import Product
-from gemm_lab.model.loop_orders import Cache, loop_orders
-from gemm_lab.model.tiled_matmul import Traffic, closed_form
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.tile_traffic import BLOCK, SIZE, THREAD, WARP, Function, counters, multiplied, require
-from gemm_lab.notebook.puzzles.trying import Missed
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import Missed
+from gemm_lab_lessons.ch02.counted_matrix import Product
+from gemm_lab_lessons.ch02.loop_orders import Cache, loop_orders
+from gemm_lab_lessons.ch02.puzzles.tile_traffic import (
+    BLOCK,
+    SIZE,
+    THREAD,
+    WARP,
+    Function,
+    counters,
+    multiplied,
+    require,
+)
+from gemm_lab_lessons.ch02.tiled_matmul import Traffic, closed_form
 
 REORDERED = (12, 24, 24)  # size of the product whose lines are counted
 CACHE_LINES, LINE = 16, 8  # of the cache that counts the order of loops; elements in a line

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gemm_lab.model.counted_matrix import TileError, count, counted, product_of
-from gemm_lab.model.loop_orders import Cache, loop_orders
-from gemm_lab.model.tiled_matmul import Traffic, tiled_matmul
-from gemm_lab.notebook.puzzles.puzzle import puzzle
+from gemm_lab.notebook.puzzle import puzzle
+from gemm_lab_lessons.ch02.counted_matrix import TileError, count, counted, product_of
+from gemm_lab_lessons.ch02.loop_orders import Cache, loop_orders
+from gemm_lab_lessons.ch02.tiled_matmul import Traffic, tiled_matmul
 from gpu_simulator.errors import LabError, SizeError
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemm_lab.model.loop_orders import loop_orders
+from gemm_lab_lessons.ch02.loop_orders import loop_orders
 from gpu_simulator.errors import LabError
 
 N, PER_LINE = 32, 8

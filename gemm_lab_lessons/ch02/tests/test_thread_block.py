@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemm_lab.model.counted_matrix import TileError
-from gemm_lab.model.thread_block import Race, SharedTile, run_block
+from gemm_lab_lessons.ch02.counted_matrix import TileError
+from gemm_lab_lessons.ch02.thread_block import Race, SharedTile, run_block
 
 
 def tile():

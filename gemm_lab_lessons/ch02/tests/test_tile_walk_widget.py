@@ -5,10 +5,10 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from gemm_lab.model.counted_matrix import count
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.puzzles.puzzle import puzzle
+from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab.notebook.widgets.asleep import VIEW
+from gemm_lab_lessons.ch02.counted_matrix import count
 from gpu_simulator.errors import LabError, SizeError
 
 SIZE, TILES = (8, 16, 4), ((4, 8, 4), (2, 8, 2), (2, 2))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gemm_lab.model.counted_matrix import product_of
-from gemm_lab.model.traffic_ledger import REGISTERS, SHARED, WARP
-from gemm_lab.model.walk_state import paces_of, state_at
-from gemm_lab.notebook.puzzles.puzzle import puzzle
+from gemm_lab.notebook.puzzle import puzzle
+from gemm_lab_lessons.ch02.counted_matrix import product_of
+from gemm_lab_lessons.ch02.traffic_ledger import REGISTERS, SHARED, WARP
+from gemm_lab_lessons.ch02.walk_state import paces_of, state_at
 
 SIZE = (16, 32, 8)
 

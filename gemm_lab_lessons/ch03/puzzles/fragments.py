@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.trying import expect, expect_all
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import expect, expect_all
 from gpu_simulator.hardware.mma_layouts import Mma, fragment_load, ldmatrix
 
 LANES = range(32)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.config import data_dir
+from classroom.skeletons import solution
 from gemm_lab.notebook.exercises import WrongAnswer
 from gemm_lab.notebook.judges.fragment_check import compare, explain_fragments, fragments_held
 from gpu_simulator.hardware.mma_layouts import Mma
@@ -18,7 +18,7 @@ PLAIN, LDMATRIX, WMMA = (lab.kernel(f"lessons/0{number}") for number in (1, 2, 3
 def refused(name, *changes):
     """What the exercise says to its own solution with some words changed."""
     task = lab.exercise(name)
-    text = (data_dir("notebooks") / "solutions" / f"{name}.cu").read_text()
+    text = solution(name)
     for old, new in changes:
         assert text.count(old) == 1, old
         text = text.replace(old, new)

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.recorded_accesses import (
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import Missed, call, expect, expect_all, spelled
+from gemm_lab_lessons.ch04.recorded_accesses import (
     RecordedAccess,
     recorded_accesses,
     recorded_kernel,
     recorded_on,
 )
-from gemm_lab.notebook.puzzles.trying import Missed, call, expect, expect_all, spelled
 from gpu_simulator.argument_checks import shown
 from gpu_simulator.hardware import banks as model
 

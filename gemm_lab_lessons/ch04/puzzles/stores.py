@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.trying import Missed, call, expect_all, spelled
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import Missed, call, expect_all, spelled
 from gpu_simulator.argument_checks import shown
 from gpu_simulator.hardware import banks as model
 

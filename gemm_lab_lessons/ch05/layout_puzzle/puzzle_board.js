@@ -1,6 +1,6 @@
 // The tile of the swizzle puzzle, a line for each row, across the banks. Chunks are dragged by a pointer or moved by keys.
 import { groupsOf, range } from "./puzzle_rules.js";
-import { bankColour, h } from "./theme.js";
+import { bankColour, h } from "gemm_lab/theme.js";
 
 const LABEL = 46, HEAD = 19;
 

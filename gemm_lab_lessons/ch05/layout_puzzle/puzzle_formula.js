@@ -1,4 +1,4 @@
-// Writes a layout of the swizzle puzzle as one line of C++, like gemm_lab/model/puzzle_formula.py.
+// Writes a layout of the swizzle puzzle as one line of C++, like gemm_lab_lessons/ch05/layout_puzzle/puzzle_formula.py.
 import { chunkBits, makeLayout, range, rowBits, xorOf } from "./puzzle_rules.js";
 
 const timesRow = (step) => (step === 1 ? "row" : `${step} * row`);

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemm_lab.model.puzzle_layout import PuzzleLayout, PuzzleTile
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import PuzzleLayout, PuzzleTile
 
 
 class Formula(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from gemm_lab.model.puzzle_layout import PuzzleTile
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import PuzzleTile
 from gpu_simulator.argument_checks import shown
 from gpu_simulator.errors import ConfigError
 

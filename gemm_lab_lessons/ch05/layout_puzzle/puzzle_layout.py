@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemm_lab.model.tile_access import SOURCE_ROW_BYTES
+from gemm_lab_lessons.ch05.tile_access import SOURCE_ROW_BYTES
 from gpu_simulator.hardware.bank_schedule import Schedule, ideal_wavefronts, schedule
 from gpu_simulator.hardware.banks import BANK_BYTES
 from gpu_simulator.hardware.swizzle import LayoutError

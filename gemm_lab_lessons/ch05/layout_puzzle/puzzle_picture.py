@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from gemm_lab.model.puzzle_layout import PuzzleLayout, PuzzleTile, accesses, light, served
 from gemm_lab.notebook.widgets.colours import bank_colour
-from gemm_lab.notebook.widgets.puzzle_goals import Goal
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_goals import Goal
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import PuzzleLayout, PuzzleTile, accesses, light, served
 
 LEFT, RIGHT, WIDE, TALL = 0.78, 4.4, 3.3, 0.28
 

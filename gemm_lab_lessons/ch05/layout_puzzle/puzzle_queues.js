@@ -1,7 +1,7 @@
 // The queues of the banks: the chunks of one access, each below the wavefront that serves it, which can be stepped.
 import { at, heads, paint } from "./puzzle_board.js";
 import { groupsOf, range } from "./puzzle_rules.js";
-import { h, whileSeen } from "./theme.js";
+import { h, whileSeen } from "gemm_lab/theme.js";
 
 const HEAD = 19, PLAY_MS = 600;
 

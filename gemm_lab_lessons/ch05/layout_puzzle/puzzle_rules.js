@@ -1,5 +1,5 @@
-// Computes the places of the swizzle puzzle's chunks and the wavefronts of its accesses, like gemm_lab/model/puzzle_layout.py.
-import { idealWavefronts, schedule } from "./banks.js";
+// Computes the places of the swizzle puzzle's chunks and the wavefronts of its accesses, like gemm_lab_lessons/ch05/layout_puzzle/puzzle_layout.py.
+import { idealWavefronts, schedule } from "../../shared/banks.js";
 
 export const MOST_PADDING = 8;
 const SOURCE_ROW_BYTES = 4096;

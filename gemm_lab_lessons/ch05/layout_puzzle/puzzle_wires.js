@@ -1,6 +1,6 @@
 // The bits of a chunk's address as boxes, and the wires of XOR gates from row bits to chunk bits.
 import { chunkBits, range, rowBits } from "./puzzle_rules.js";
-import { h, svg } from "./theme.js";
+import { h, svg } from "gemm_lab/theme.js";
 
 const GAP = 5, TALL = 28, LEGEND = 18, GATE = 9, LANE = 12, APART = 15;
 const WIDE = { box: 54, space: 20, byte: 24 }, NARROW = { box: 44, space: 10, byte: 18 };

@@ -4,7 +4,7 @@ import { formula, line } from "./puzzle_formula.js";
 import { queueBoard } from "./puzzle_queues.js";
 import { accesses, accessOf, chunkBits, exchanged, groupsOf, light, makeLayout, MOST_PADDING, plainState, served, xorOf } from "./puzzle_rules.js";
 import { wireBoard } from "./puzzle_wires.js";
-import { h, listen, readTheme, watch } from "./theme.js";
+import { h, listen, readTheme, watch } from "gemm_lab/theme.js";
 
 const STATE = ["hand", "wires", "padding", "shift"], LABEL = 46, BETWEEN = 26;
 const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;

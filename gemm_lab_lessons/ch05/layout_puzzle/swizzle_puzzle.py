@@ -12,12 +12,12 @@ from base64 import b64encode
 
 import traitlets
 
-from gemm_lab.model.puzzle_formula import formula, line
-from gemm_lab.model.puzzle_layout import Light, PuzzleLayout, light, order_problem
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
-from gemm_lab.notebook.widgets.puzzle_goals import Goal, goal_named
-from gemm_lab.notebook.widgets.puzzle_judge import Judged, judge
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_formula import formula, line
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_goals import Goal, goal_named
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_judge import Judged, judge
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import Light, PuzzleLayout, light, order_problem
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.swizzle import LayoutError
@@ -39,7 +39,7 @@ class SwizzlePuzzle(PicturedWidget):
     """
 
     what = "The swizzle puzzle: move the chunks of a tile until rows and columns are free of bank conflicts."
-    _esm = esm("swizzle_puzzle")
+    _esm = esm(__file__)
     _css = css()
 
     puzzle = traitlets.Dict().tag(sync=True)  # what the page shows of the goal; Python reads `_goal`
@@ -170,7 +170,7 @@ class SwizzlePuzzle(PicturedWidget):
         return PuzzleLayout(self._goal.tile) if self.solved else self.current
 
     def card(self):
-        from gemm_lab.notebook.widgets.puzzle_picture import picture
+        from gemm_lab_lessons.ch05.layout_puzzle.puzzle_picture import picture
 
         return picture(self._goal, self.stored())
 

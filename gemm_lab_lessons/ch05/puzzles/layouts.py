@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.recorded import AGREE, WIDE, agreement, modelled, recorded
-from gemm_lab.notebook.puzzles.trying import Missed, call, expect, expect_all, spelled
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import Missed, call, expect, expect_all, spelled
+from gemm_lab_lessons.shared.recorded import AGREE, WIDE, agreement, modelled, recorded
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.hardware.swizzle import TMA_SWIZZLES, Swizzle
 

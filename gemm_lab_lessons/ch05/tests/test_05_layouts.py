@@ -11,9 +11,9 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.kernel_counts import kernel_counts
-from gemm_lab.notebook.puzzles import recorded
-from gemm_lab.notebook.puzzles.layouts import rule_of
+from gemm_lab_lessons.ch04.kernel_counts import kernel_counts
+from gemm_lab_lessons.ch05.puzzles.layouts import rule_of
+from gemm_lab_lessons.shared import recorded
 from gpu_simulator.hardware import banks
 from gpu_simulator.hardware.swizzle import TMA_SWIZZLES, Swizzle, row_swizzle
 from tools.figures import address_bits, padding, padding_toy

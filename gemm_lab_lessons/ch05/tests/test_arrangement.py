@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemm_lab.notebook.arrangement import PANEL, arrangement
+from gemm_lab_lessons.ch05.arrangement import PANEL, arrangement
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import banks
 from tests.tools.test_figures import problems

@@ -8,11 +8,11 @@ import pytest
 from traitlets import TraitError
 
 import gemm_lab as lab
-from gemm_lab.model.puzzle_formula import formula, line
-from gemm_lab.model.puzzle_layout import PuzzleLayout, PuzzleTile, accesses, light, served
 from gemm_lab.notebook.widgets.asleep import VIEW
-from gemm_lab.notebook.widgets.puzzle_goals import GOALS
-from gemm_lab.notebook.widgets.puzzle_judge import judge
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_formula import formula, line
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_goals import GOALS
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_judge import judge
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import PuzzleLayout, PuzzleTile, accesses, light, served
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks
 

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gemm_lab.model.tile_access import ACCESSES, access_problem, steps, tile_access, totals
-from gemm_lab.model.tile_layout import LAYOUTS, TileLayout
+from gemm_lab_lessons.ch05.tile_access import ACCESSES, access_problem, steps, tile_access, totals
+from gemm_lab_lessons.ch05.tile_layout import LAYOUTS, TileLayout
 from gpu_simulator.hardware.swizzle import LayoutError, Swizzle, row_swizzle
 
 

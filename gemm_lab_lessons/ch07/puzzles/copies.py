@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from gemm_lab.measure.recordings import recordings
-from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.recorded import AGREE, recorded
-from gemm_lab.notebook.puzzles.trying import Missed, call, expect
+from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.trying import Missed, call, expect
+from gemm_lab_lessons.shared.recorded import AGREE, recorded
+from gemm_lab_lessons.shared.recordings import recordings
 from gpu_simulator.hardware.banks import cp_async_cg_wavefronts
 
 CHUNK = np.arange(8)

@@ -8,8 +8,8 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.measure.cards import read_cards
-from gemm_lab.notebook.shared_roofline import cycles_in, cycles_per_mma, shared_roofline
-from gemm_lab.notebook.widgets.block_orders import order_facts
+from gemm_lab_lessons.ch07.shared_roofline import cycles_in, cycles_per_mma, shared_roofline
+from gemm_lab_lessons.ch10.block_orders import order_facts
 from gpu_simulator.compiler.address_reuse import until_overwritten
 from gpu_simulator.compiler.instruction_order import mma_before_use, runs
 from gpu_simulator.compiler.main_loop import main_loop
@@ -84,7 +84,7 @@ def test_no_rung_is_faster_than_its_bound(bench, pipes):
 
 
 def test_a_gpu_without_cards_has_no_bound(monkeypatch):
-    from gemm_lab.notebook import shared_roofline as module
+    from gemm_lab_lessons.ch07 import shared_roofline as module
 
     monkeypatch.setattr(module, "cycles_per_mma", lambda name: None if name == "h200" else 8.0)
     shown = module.shared_roofline("ampere/04")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.notebook.puzzles.copies import recorded_tiles
-from gemm_lab.notebook.puzzles.recorded import AGREE
+from gemm_lab_lessons.ch07.puzzles.copies import recorded_tiles
+from gemm_lab_lessons.shared.recorded import AGREE
 from gpu_simulator.hardware import banks
 from tools.figures import copy_moves, copy_rows
 

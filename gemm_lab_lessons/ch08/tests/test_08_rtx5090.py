@@ -5,10 +5,10 @@ import pytest
 import gemm_lab as lab
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
-from gemm_lab.model.mbarrier_phases import stage_and_parities
-from gemm_lab.notebook.fault_injection import inject_fault
-from gemm_lab.notebook.shared_roofline import cycles_per_mma, shared_roofline
 from gemm_lab.published import published
+from gemm_lab_lessons.ch07.shared_roofline import cycles_per_mma, shared_roofline
+from gemm_lab_lessons.ch08.mbarrier_phases import stage_and_parities
+from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gpu_simulator import compiler
 from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import ConfigError, LaunchError

@@ -5,7 +5,7 @@ import pytest
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
-from gemm_lab.model.mbarrier_phases import STAGE_BYTES, STORIES, Barrier, play
+from gemm_lab_lessons.ch08.mbarrier_phases import STAGE_BYTES, STORIES, Barrier, play
 from gpu_simulator.errors import LabError
 
 # Does what `script` says, (operation, value) at a time, and after each writes whether a wait for either parity returns.

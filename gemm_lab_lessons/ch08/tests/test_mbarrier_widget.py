@@ -4,9 +4,9 @@ from base64 import b64decode
 
 import pytest
 
-from gemm_lab.model.mbarrier_phases import STORIES
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.widgets.asleep import VIEW
+from gemm_lab_lessons.ch08.mbarrier_phases import STORIES
 from gpu_simulator.errors import LabError
 
 

@@ -10,10 +10,10 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.measure.profile import read_rows
-from gemm_lab.model.block_order import block_order, waves
-from gemm_lab.model.tile_bounds import tail
-from gemm_lab.model.wgmma_operands import wavefronts
-from gemm_lab.notebook.fault_injection import inject_fault
+from gemm_lab_lessons.ch10.block_order import block_order, waves
+from gemm_lab_lessons.ch10.tile_bounds import tail
+from gemm_lab_lessons.ch10.wgmma_operands import wavefronts
+from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, decode_sm90, encode_sm90
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemm_lab.model.block_order import ORDERS, block_order, least_bytes, waves
+from gemm_lab_lessons.ch10.block_order import ORDERS, block_order, least_bytes, waves
 from gpu_simulator.errors import LabError
 
 GRIDS = [(1, 1), (3, 5), (8, 8), (16, 9), (7, 32), (10, 4)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemm_lab.model.tile_bounds import at_most, tail, tile_bounds
+from gemm_lab_lessons.ch10.tile_bounds import at_most, tail, tile_bounds
 from gpu_simulator.errors import LabError, SizeError
 from gpu_simulator.hardware.data_sheets import B200, H200
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemm_lab.model.wgmma_operands import wavefronts
+from gemm_lab_lessons.ch10.wgmma_operands import wavefronts
 from gpu_simulator.errors import ConfigError
 
 

@@ -5,10 +5,10 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.model.tile_bounds import tail, tile_bounds
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.fault_injection import inject_fault
 from gemm_lab.published import published
+from gemm_lab_lessons.ch10.tile_bounds import tail, tile_bounds
+from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gpu_simulator.hardware.instruction_descriptor import KINDS, InstructionDescriptor, problem
 from gpu_simulator.hardware.matrix_descriptor import SharedTile
 from gpu_simulator.hardware.matrix_descriptor_sm100 import decode_sm100, encode_sm100

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from gemm_lab.cards import theme
-from gemm_lab.notebook import three_counts as module
-from gemm_lab.notebook.kernel_counts import KernelCount, KernelCounts
-from gemm_lab.notebook.three_counts import ThreeCounts, three_counts
+from gemm_lab_lessons.ch04.kernel_counts import KernelCount, KernelCounts
+from gemm_lab_lessons.shared import three_counts as module
+from gemm_lab_lessons.shared.three_counts import ThreeCounts, three_counts
 from gpu_simulator.errors import LabError
 
 

@@ -8,11 +8,11 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.notebook import exercise_kernel, later_exercises, unbound
-from gemm_lab.notebook.widgets import zoom_scene
 from gemm_lab.notebook.widgets.asleep import VIEW
-from gemm_lab.notebook.widgets.zoom_events import recorded
-from gemm_lab.notebook.widgets.zoom_layout import layout_of
-from gemm_lab.notebook.widgets.zoom_text import LEVELS, different_bytes
+from gemm_lab_lessons.zoom import zoom_scene
+from gemm_lab_lessons.zoom.zoom_events import recorded
+from gemm_lab_lessons.zoom.zoom_layout import layout_of
+from gemm_lab_lessons.zoom.zoom_text import LEVELS, different_bytes
 from gpu_simulator.errors import LabError
 
 # (kernel, settings, (n, m, k)): at these sizes the grid has one block, so that its events are the whole launch.

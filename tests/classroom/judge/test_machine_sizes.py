@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from classroom.judge.machine_sizes import TILES, too_much_local_memory, wrong_with_many_blocks
-from gemm_lab.config import data_dir
+from classroom.skeletons import solution
 from gemm_lab.notebook.exercises import exercise, kernel_of
 
 PERSISTENT = ("10_multicast", "10_store", "11_accumulators", "11_release")
@@ -14,7 +14,7 @@ PERSISTENT = ("10_multicast", "10_store", "11_accumulators", "11_release")
 def answer(name: str, edit=lambda text: text):
     """The kernel with the solution of an exercise, edited, and the same compiled, as the judge does it."""
     asked = exercise(name)
-    text = edit((data_dir("notebooks") / "solutions" / f"{name}.cu").read_text(encoding="utf-8"))
+    text = edit(solution(name))
     rung = kernel_of(asked, text)
     rung = replace(rung, config=rung.spec.configure(), emulated_arch=asked.criteria.get("arch"))
     return rung, rung.compile_as_taught()

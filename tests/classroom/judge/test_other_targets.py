@@ -7,7 +7,7 @@ import pytest
 
 from classroom.judge.answer_text import refusals
 from classroom.judge.other_targets import body, wrong_on_other_targets
-from gemm_lab.config import data_dir
+from classroom.skeletons import solution
 from gemm_lab.notebook.exercises import exercise, kernel_of
 
 # atomicAdd of float2 is declared from sm_90 on, __ffma2_rn from sm_100 on.
@@ -22,10 +22,6 @@ ASKS = """
     const bool newer = Both(ask, deny)((float2*)nullptr);
 """
 SM_90, SM_100 = "atomicAdd(x, *x)", "__ffma2_rn(*x, *x, *x)"
-
-
-def solution(name: str) -> str:
-    return (data_dir("notebooks") / "solutions" / f"{name}.cu").read_text(encoding="utf-8")
 
 
 def found(name: str, text: str) -> str:

@@ -2,13 +2,13 @@
 
 import pytest
 
+from classroom import skeletons
 from classroom.grading import judged
-from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercise, kernel_of
 
 
 def solution(name: str, *replaced: tuple[str, str]) -> str:
-    text = (data_dir("notebooks") / "solutions" / f"{name}.cu").read_text(encoding="utf-8")
+    text = skeletons.solution(name)
     for old, new in replaced:
         assert old in text
         text = text.replace(old, new)

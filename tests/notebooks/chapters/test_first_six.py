@@ -8,8 +8,8 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.predict import questions
-from gemm_lab.notebook.three_counts import three_counts
 from gemm_lab.notebook_files import notebooks_in
+from gemm_lab_lessons.shared.three_counts import three_counts
 from gpu_simulator import MemoryFault
 
 BOOKS = {path.stem: nbformat.read(path, as_version=4).cells for path in notebooks_in(data_dir("notebooks"))}

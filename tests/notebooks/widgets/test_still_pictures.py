@@ -7,12 +7,12 @@ from picture_laws import problems, without_letters
 
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.arrangement import arrangement
-from gemm_lab.notebook.puzzles.puzzle import puzzle
-from gemm_lab.notebook.widgets import zoom, zoom_scene
-from gemm_lab.notebook.widgets.zoom_text import LEVELS, TITLES
+from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab.plots import style
 from gemm_lab.plots.style import drawn
+from gemm_lab_lessons.ch05.arrangement import arrangement
+from gemm_lab_lessons.zoom import zoom, zoom_scene
+from gemm_lab_lessons.zoom.zoom_text import LEVELS, TITLES
 from gpu_simulator.hardware.mma_layouts import ACCUMULATORS, SHAPES
 
 SHOWN, PIXELS, LEAST = 760, 800, 12  # pixels: of the page, of the picture, of the smallest letters on the page

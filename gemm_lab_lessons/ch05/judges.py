@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gemm_lab.model.tile_access import access_problem, totals
-from gemm_lab.model.tile_layout import TileLayout
+from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_lab_lessons.ch05.tile_access import access_problem, totals
+from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.hardware.swizzle import LayoutError
 
 
@@ -31,3 +32,16 @@ def judge_layout(wanted: Mapping[str, Any], choices: Mapping[str, int]) -> tuple
     if not reasons and tile.size_bytes > wanted.get("least_bytes", tile.size_bytes):
         reasons.append(f"Free of conflicts, in {tile.size_bytes:,} bytes; {wanted['least_bytes']:,} is possible.")
     return facts, reasons
+
+
+def judge_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
+    """Check a padding or a swizzle for a tile in shared memory; `choose` in exercises.toml names the parameters."""
+    names = tuple(exercise.criteria["choose"])
+    chosen = dict(zip(names, numbers_of(exercise, choices, names), strict=True))
+    facts, reasons = judge_layout(exercise.criteria, chosen)
+    if reasons:
+        raise WrongAnswer(exercise, reasons)
+    return Solved(exercise.title, facts)
+
+
+JUDGES = {"tile": judge_tile}

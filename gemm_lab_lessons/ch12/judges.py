@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gemm_lab.model.roofline import intensity, rounded_down
-from gemm_lab.model.rounds import rounds
+from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_lab.roofline_model import intensity, rounded_down
+from gemm_lab_lessons.ch12.rounds import rounds
 from gpu_simulator.hardware.data_sheets import gpu
 
 ROWS, COLUMNS, WIDEST = 64, 8, 256  # wgmma: 64 rows, 8 to 256 columns in steps of 8 (PTX ISA, wgmma.mma_async)
@@ -47,3 +48,14 @@ def judge_tile_rounds(
         ("registers for sums", str(sums)),
         ("shared memory", f"{smem:,} B"),
     ], reasons
+
+
+def judge_rounds(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
+    """Check a block tile with which the last round of blocks is nearly full."""
+    facts, reasons = judge_tile_rounds(exercise.criteria, *numbers_of(exercise, choices, ("block_m", "block_n")))
+    if reasons:
+        raise WrongAnswer(exercise, reasons)
+    return Solved(exercise.title, facts)
+
+
+JUDGES = {"rounds": judge_rounds}

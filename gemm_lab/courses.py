@@ -1,0 +1,117 @@
+"""The courses that are installed, and what they add to the lab.
+
+A course is a package that names itself in its pyproject.toml:
+
+    [project.entry-points."gemm_lab.courses"]
+    my_course = "my_course"
+
+The packages inside it are its rooms, one for each chapter. The lab looks there for
+
+    puzzles.py or puzzles/    modules that register puzzles; the folder `solutions` beside them has their solutions
+    exercises.toml            what `lab.exercise` asks; the room's folder `solutions` has the answers
+    questions.toml            what `lab.predict` asks
+    judges.py                 JUDGES = {name: function}: the checks of exercises that are not about a kernel
+
+and in the course itself for NAMES and WIDGETS, {name: module}: the homes of `lab.name`, and of
+`gemm_lab.notebook.widgets.name`.
+docs/OWN_CHAPTER.md explains each with an example.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gemm_lab.catalog import tomllib
+from gpu_simulator.errors import ConfigError
+
+GROUP = "gemm_lab.courses"
+NONE = "No course is installed; `pip install gemm_lab_lessons` brings the lessons of the notebooks."
+
+
+@dataclass(frozen=True)
+class Room:
+    """The package of one chapter: its dotted name, and its folder."""
+
+    package: str
+    folder: Path
+
+    def module(self, name: str) -> ModuleType | None:
+        """The room's module or package `name`, imported; None if the room has none."""
+        whole = f"{self.package}.{name}"
+        return importlib.import_module(whole) if find_spec(whole) else None
+
+
+@lru_cache(maxsize=1)
+def courses() -> tuple[ModuleType, ...]:
+    """The installed courses, in the order of their names. Raises `ConfigError` for one that cannot be imported."""
+    found = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            found.append(point.load())
+        except Exception as error:
+            raise ConfigError(
+                f"The course {point.name} cannot be loaded: {type(error).__name__}: {error}. Mend it, or uninstall it."
+            ) from error
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=1)
+def rooms() -> tuple[Room, ...]:
+    """The rooms of all courses, in the order of their names."""
+    return tuple(
+        Room(f"{course.__name__}.{part.name}", Path(part.module_finder.path) / part.name)
+        for course in courses()
+        for part in pkgutil.iter_modules(course.__path__)
+        if part.ispkg
+    )
+
+
+@lru_cache(maxsize=2)
+def entries(file: str) -> dict[str, tuple[Room, dict[str, Any]]]:
+    """{name: (its room, its table)} of the tables in every room's `file`, which is exercises.toml or questions.toml.
+
+    Raises `ConfigError` for a file that is no TOML, and for a name that two rooms use.
+    """
+    found: dict[str, tuple[Room, dict[str, Any]]] = {}
+    for room in rooms():
+        path = room.folder / file
+        if not path.is_file():
+            continue
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{path} is no TOML: {error}.") from None
+        if double := set(table) & set(found):
+            name = min(double)
+            raise ConfigError(f"{file}: both {found[name][0].package} and {room.package} have an entry {name}.")
+        found |= {name: (room, entry) for name, entry in table.items()}
+    return found
+
+
+@lru_cache(maxsize=1)
+def judges() -> dict[str, Callable[..., Any]]:
+    """The JUDGES of all rooms: checks of exercises that are not about a kernel, by name."""
+    modules = [module for room in rooms() if (module := room.module("judges"))]
+    return {name: judge for module in modules for name, judge in module.JUDGES.items()}
+
+
+def import_puzzles() -> None:
+    """Import the modules of all rooms that register puzzles."""
+    for room in rooms():
+        package = room.module("puzzles")
+        for part in pkgutil.iter_modules(getattr(package, "__path__", ())):
+            importlib.import_module(f"{package.__name__}.{part.name}")
+
+
+def added(table: str) -> dict[str, str]:
+    """{name: module} of what the courses add; table: "NAMES", to the lab, or "WIDGETS", to the list of widgets."""
+    return {name: home for course in courses() for name, home in getattr(course, table, {}).items()}

@@ -1,0 +1,1 @@
+"""Notebook 03: tensor cores, and which lane holds which element of a fragment."""

@@ -1,0 +1,1 @@
+"""Notebook 04: the banks of shared memory, and the wavefronts of an access."""

@@ -1,0 +1,1 @@
+"""Notebook 05: padding and swizzling, and how an address is rearranged."""

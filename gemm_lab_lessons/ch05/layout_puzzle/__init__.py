@@ -1,0 +1,1 @@
+"""The swizzle puzzle: a layout of a tile to be found by hand, without bank conflicts."""

@@ -1,0 +1,1 @@
+"""Notebook 06: the ladder of the T4."""

@@ -1,0 +1,1 @@
+"""Notebook 07: the ladder of Ampere, and the roofline of shared memory."""

@@ -1,0 +1,1 @@
+"""Notebook 11: the ladder of Blackwell: tcgen05."""
