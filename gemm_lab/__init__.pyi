@@ -9,9 +9,9 @@ from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab.notebook.remembered.progress import progress
 from gemm_lab.notebook.show import figure
 from gemm_lab.roofline_model import roofline
-from gemm_lab_lessons.ch02.tiled_matmul import tiled_matmul
 from gemm_lab_lessons.ch05.layout_puzzle.swizzle_puzzle import swizzle_puzzle
 from gemm_lab_lessons.ch05.swizzle_explorer import swizzle
+from gemm_lab_lessons.shared.tiled_matmul import tiled_matmul
 from gemm_lab_lessons.zoom.zoom import zoom
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu

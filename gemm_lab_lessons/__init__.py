@@ -8,7 +8,7 @@ The lab finds them by an entry point (see `gemm_lab.courses`), so that a learner
 NAMES = {
     "swizzle": "gemm_lab_lessons.ch05.swizzle_explorer",
     "swizzle_puzzle": "gemm_lab_lessons.ch05.layout_puzzle.swizzle_puzzle",
-    "tiled_matmul": "gemm_lab_lessons.ch02.tiled_matmul",
+    "tiled_matmul": "gemm_lab_lessons.shared.tiled_matmul",
     "zoom": "gemm_lab_lessons.zoom.zoom",
 }
 WIDGETS = {

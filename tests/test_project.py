@@ -93,8 +93,8 @@ def test_environment_agrees_with_pyproject():
     plain = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
     assert {re.match(r"\w+", entry)[0] for entry in plain} == {"python", "pip"}
 
-    simulator, package = [entry for entry in pip if entry.startswith("-e")]
-    assert simulator == "-e ./gpu_simulator"
+    *products, package = [entry for entry in pip if entry.startswith("-e")]
+    assert products == ["-e ./gpu_simulator", "-e ./gemm_lab_lessons"]
     chosen = re.fullmatch(r"-e \.\[([\w,]+)\]", package)[1].split(",")
     assert set(chosen) == {"cuda13", "torch", "test"}
     offered = CORE.union(*map(extra, chosen))
@@ -221,7 +221,7 @@ def test_an_empty_name_of_the_environment_is_the_usual_one():
 )
 def test_lab_installs_the_extra_for_the_driver(variables, extras, tmp_path):
     plan = make("-n", "lab", "LOCKED=0", f"VENV={tmp_path}", *variables).stdout
-    (install,) = re.findall(r"--editable ./gpu_simulator --editable (.*)", plan)
+    (install,) = re.findall(r"--editable ./gpu_simulator --editable ./gemm_lab_lessons --editable (.*)", plan)
     assert install.strip('"') == (f".[{extras}]" if extras else ".")
     assert "locks/" not in plan and "constraints.txt" not in plan
 

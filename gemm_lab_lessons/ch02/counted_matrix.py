@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gemm_lab_lessons.ch02.loop_orders import Cache
-from gemm_lab_lessons.ch02.tiled_matmul import Traffic
 from gemm_lab_lessons.ch02.traffic_ledger import DRAM, REGISTERS, WHERE, Ledger
+from gemm_lab_lessons.shared.tiled_matmul import Traffic
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import LabError, SizeError
 

@@ -7,7 +7,7 @@ import sys
 from typing import Any, NamedTuple
 
 from gemm_lab_lessons.ch02.loop_orders import Cache
-from gemm_lab_lessons.ch02.tiled_matmul import Traffic
+from gemm_lab_lessons.shared.tiled_matmul import Traffic
 from gpu_simulator.errors import SizeError
 
 DRAM, SHARED, WARP, REGISTERS = range(4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gemm_lab_lessons.ch04.wavefront_text import passes
 from gemm_lab_lessons.ch05.tile_access import TileAccess, totals
 
 MOST_ROWS, MOST_CHUNKS = 16, 16
@@ -57,20 +58,3 @@ def _grid(access: TileAccess) -> list[str]:
             cells.append(f"[{bank:>2}]" if (row, chunk) in touched else f" {bank:>2} ")
         out.append(f"row {row:>4} " + "".join(f" {cell}" for cell in cells))
     return out
-
-
-def passes(access: TileAccess) -> list[str]:
-    """A line of text for each group of lanes that is served together: its wavefronts, and the lanes of each."""
-    schedule, out = access.schedule, []
-    for phase in dict.fromkeys(schedule.phase):
-        numbers = [n for n, other in enumerate(schedule.phase) if other == phase]
-        name = "source and shared line" if access.kind == "cp.async.cg" else "group"
-        lanes = " | ".join(_runs(schedule.lanes(n)) for n in numbers)
-        out.append(f"{name} {phase}: {len(numbers)} wavefront{'s' * (len(numbers) != 1)}, lanes {lanes}")
-    return out
-
-
-def _runs(lanes: np.ndarray) -> str:
-    """The lanes as ranges, such as "0–7, 16"."""
-    parts = np.split(lanes, np.flatnonzero(np.diff(lanes) != 1) + 1)
-    return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}–{p[-1]}" for p in parts)

@@ -16,7 +16,7 @@ from gemm_lab.roofline_model import (
     roofline,
     warp_argument,
 )
-from gemm_lab_lessons.ch02.tiled_matmul import closed_form, tiled_matmul
+from gemm_lab_lessons.shared.tiled_matmul import closed_form, tiled_matmul
 from gpu_simulator.errors import LabError, SizeError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
 

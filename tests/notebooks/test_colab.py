@@ -61,7 +61,8 @@ def installed(monkeypatch, driver, present=False):
 def test_the_driver_chooses_the_packages(monkeypatch, driver, extra):
     (line,) = installed(monkeypatch, driver)
     source = f"git+{colab.REPOSITORY}@{colab.BRANCH}"
-    both = f'"gemm_lab{extra} @ {source}" "gpu_simulator @ {source}#subdirectory=gpu_simulator"'
+    folders = ("gpu_simulator", "gemm_lab_lessons")
+    both = " ".join([f'"gemm_lab{extra} @ {source}"', *(f'"{n} @ {source}#subdirectory={n}"' for n in folders)])
     assert line == f"install --quiet {both}"
 
 

@@ -102,7 +102,7 @@ def wrong(entry: dict[str, str]) -> list[str]:
     """What an entry lacks: one of its three parts, or a test that shows that the correction holds."""
     if tuple(entry) != PARTS:
         return [f"its parts are {', '.join(entry) or 'missing'}, not {', '.join(PARTS)}"]
-    named = re.findall(r"`(tests/[\w/.]+)::(\w+)`", entry["How we know"])
+    named = re.findall(r"`([\w/.]+)::(\w+)`", entry["How we know"])
     lost = [f"{path}::{name} is no test" for path, name in named if name not in functions_of(ROOT / path)]
     return lost if named else ["it names no test"]
 

@@ -20,9 +20,9 @@ HOUSE = (
             (("lab",), "Kernel, Run, Ladder"),
             (("cards",), "what a cell shows"),
             (("measure", "plots"), "check, time, draw"),
-            (("model",), "laws, in pure NumPy"),
+            (("model", "roofline_model"), "laws, in pure NumPy"),
             (
-                ("catalog", "compiling", "published", "notebook_files", "courses", "roofline_model"),
+                ("catalog", "compiling", "published", "notebook_files", "courses"),
                 "the kernels, the courses",
             ),
             (("config", "source_text", "settings_text", "ladder_expressions"), "folders, and text"),

@@ -21,7 +21,9 @@ from gemm_lab.courses import NONE, added
 
 def __getattr__(name: str):
     """Load a widget of a course when it is first used."""
-    homes = {} if name.startswith("__") else added("WIDGETS")
+    homes = added("WIDGETS") if name == "__all__" or not name.startswith("__") else {}
+    if name == "__all__":
+        return list(homes)
     if name not in homes:
         has = f"it has {', '.join(homes)}." if homes else NONE
         raise AttributeError(f"widgets has no “{name}”; {has}")

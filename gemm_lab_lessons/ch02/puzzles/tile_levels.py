@@ -10,7 +10,7 @@ from gemm_lab.notebook.puzzle import Facts, register
 from gemm_lab.notebook.trying import Missed, NotWritten, call
 from gemm_lab_lessons.ch02.counted_matrix import Product
 from gemm_lab_lessons.ch02.puzzles.tile_traffic import BLOCK, THREAD, WARP, Function, counters, require
-from gemm_lab_lessons.ch02.tiled_matmul import Traffic, closed_form
+from gemm_lab_lessons.shared.tiled_matmul import Traffic, closed_form
 
 
 def _inside(answer: Function, shape: tuple[int, int, int], cut: int, *args: Any) -> Product:

@@ -7,7 +7,7 @@ import numpy as np
 from gemm_lab.notebook.puzzle import Facts, register
 from gemm_lab.notebook.trying import expect_all
 from gemm_lab_lessons.ch02.puzzles.tile_traffic import Function
-from gemm_lab_lessons.ch02.tiled_matmul import closed_form
+from gemm_lab_lessons.shared.tiled_matmul import closed_form
 
 
 @register(

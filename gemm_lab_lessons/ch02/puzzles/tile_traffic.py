@@ -9,7 +9,7 @@ from gemm_lab.notebook.puzzle import Facts
 from gemm_lab.notebook.trying import Missed, NotWritten, call
 from gemm_lab_lessons.ch02.counted_matrix import Product
 from gemm_lab_lessons.ch02.loop_orders import Cache
-from gemm_lab_lessons.ch02.tiled_matmul import Traffic
+from gemm_lab_lessons.shared.tiled_matmul import Traffic
 
 Function = Callable[..., Any]
 SIZE, BLOCK, WARP, THREAD = (16, 32, 8), (8, 16, 4), (4, 8, 2), (2, 4)  # those of the cards and of the pictures

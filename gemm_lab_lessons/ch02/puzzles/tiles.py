@@ -20,7 +20,7 @@ from gemm_lab_lessons.ch02.puzzles.tile_traffic import (
     multiplied,
     require,
 )
-from gemm_lab_lessons.ch02.tiled_matmul import Traffic, closed_form
+from gemm_lab_lessons.shared.tiled_matmul import Traffic, closed_form
 
 REORDERED = (12, 24, 24)  # size of the product whose lines are counted
 CACHE_LINES, LINE = 16, 8  # of the cache that counts the order of loops; elements in a line

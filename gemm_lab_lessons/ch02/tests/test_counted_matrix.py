@@ -6,7 +6,7 @@ import pytest
 from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab_lessons.ch02.counted_matrix import TileError, count, counted, product_of
 from gemm_lab_lessons.ch02.loop_orders import Cache, loop_orders
-from gemm_lab_lessons.ch02.tiled_matmul import Traffic, tiled_matmul
+from gemm_lab_lessons.shared.tiled_matmul import Traffic, tiled_matmul
 from gpu_simulator.errors import LabError, SizeError
 
 

@@ -7,6 +7,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.notebook.widgets import modules
 from gemm_lab.notebook.widgets.asleep import VIEW
+from gemm_lab_lessons.ch05 import swizzle_explorer
 from gemm_lab_lessons.ch05.swizzle_explorer import SwizzleExplorer
 from gpu_simulator.errors import LabError
 
@@ -93,7 +94,7 @@ def test_the_output_carries_its_picture(values):
 
 
 def test_modules_are_joined_into_one():
-    text = modules.esm(__file__)
+    text = modules.esm(swizzle_explorer.__file__)
     assert "import " not in text.replace("// ", "") and text.count("export default") == 1
     assert text.index("const banks_module") < text.index("const tile_module") < text.index("export default")
 

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from gemm_lab_lessons.ch02.tiled_matmul import Tile, Traffic, closed_form, tiled_matmul, walk
+from gemm_lab_lessons.shared.tiled_matmul import Tile, Traffic, closed_form, tiled_matmul, walk
 from gpu_simulator.errors import LabError, SizeError
 
 DOCUMENT = {"block": (8, 32, 6), "warp": (4, 8, 3), "thread": (4, 4)}  # for 48 x 128 x 12

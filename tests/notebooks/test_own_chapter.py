@@ -1,0 +1,100 @@
+"""docs/OWN_CHAPTER.md: the course that it writes is built, installed and tried as it stands there."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/OWN_CHAPTER.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^\*\*`([^`]+)`\*\*\n\n```\w+\n(.*?)^```$", PAGE, re.M | re.S))
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """Runs a program with the course installed; returns what it prints."""
+    course, site = tmp_path_factory.mktemp("my_course"), tmp_path_factory.mktemp("site")
+    for name, text in FILES.items():
+        (course / name).parent.mkdir(parents=True, exist_ok=True)
+        (course / name).write_text(text, encoding="utf-8")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    done = subprocess.run([*install, f"--target={site}", str(course)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+    def run(program: str) -> str:
+        command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(site)!r})\n{program}"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=site)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_the_page_has_every_file_of_its_tree():
+    tree = re.search(r"```\nmy_course/\n(.*?)```", PAGE, re.S)[1]
+    for path in FILES:
+        assert path.rpartition("/")[2] in tree, path
+    assert len(FILES) == 8
+
+
+def test_puzzle_and_prediction(python):
+    said = python(
+        """
+import gemm_lab as lab
+puzzle = lab.puzzle("20_patch")
+print(puzzle.check(puzzle.solution()))
+try:
+    puzzle.check(lambda lane: (lane % 4, lane // 4))
+except lab.LabError as error:
+    print(error)
+print(lab.predict("20_sectors").answer(32).compare())
+print(lab.puzzle("04_bank").title, "20_patch" in str(lab.progress()._table().lines()) or lab.progress().line)
+"""
+    )
+    assert "A warp as a patch: solved. lanes tried 32" in said and "A warp as a patch: not yet." in said
+    assert "It is 4 sectors" in said and "four addresses" in said
+
+
+KERNEL = """
+import gemm_lab as lab
+from gemm_lab.notebook.exercises import kernel_of
+task = lab.exercise("20_patch_kernel")
+text = (task.room.folder / "solutions" / "20_patch_kernel.cu").read_text()
+print(task.check(kernel_of(task, text)))
+wrong = {"rung": lab.kernel("simt/01_naive").regions["place"], "row": text.replace("lane / 8", "lane / 4")}
+for answer in wrong.values():
+    try:
+        task.check(kernel_of(task, answer))
+    except lab.LabError as error:
+        print(error)
+"""
+
+
+def test_the_exercise_takes_its_solution_and_refuses_others(python):
+    solved, slow, wrong = python(KERNEL).strip().split("\n")
+    assert "solved" in solved
+    assert "not yet" in slow and "sectors" in slow, "the rung itself is right, and asks for too many"
+    assert "not yet" in wrong
+
+
+BROKEN = """
+import sys
+sys.modules["my_course"] = None
+import gemm_lab as lab
+try:
+    lab.puzzle("04_bank")
+except lab.LabError as error:
+    print(error)
+"""
+
+
+def test_a_course_that_cannot_be_imported_is_named(python):
+    assert "The course my_course cannot be loaded" in python(BROKEN)
+
+
+def test_the_lessons_are_such_a_course():
+    points = [point for point in distribution("gemm_lab_lessons").entry_points if point.group == "gemm_lab.courses"]
+    assert [point.value for point in points] == ["gemm_lab_lessons"]
