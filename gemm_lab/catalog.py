@@ -27,6 +27,7 @@ from gpu_simulator.errors import ConfigError, LabError, SizeError, UnknownKernel
 LONGEST_EDGE = 65_536  # the largest M, N or K
 MATRICES = ("a", "b", "c", "d")
 OPERANDS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
+RENAMED = {"lessons": "first_kernels"}  # ladders that answer to an older name
 DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 
 
@@ -383,7 +384,7 @@ def _known(table: dict, keys: set[str], where: str) -> None:
 @lru_cache(maxsize=1)
 def ladders() -> dict[str, LadderSpec]:
     """All ladders by name, in the order in which the series teaches them."""
-    order = ["simt", "lessons", "t4", "ampere", "rtx5090", "wmma", "hopper", "b200", "ceilings"]
+    order = ["simt", "first_kernels", "t4", "ampere", "rtx5090", "wmma", "hopper", "b200", "ceilings"]
     folders = [path.parent for path in data_dir("kernels").glob("*/ladder.toml")]
     folders.sort(key=lambda f: (order.index(f.name) if f.name in order else len(order), f.name))
     return {folder.name: read_ladder(folder) for folder in folders}
@@ -391,6 +392,7 @@ def ladders() -> dict[str, LadderSpec]:
 
 def ladder(name: str) -> LadderSpec:
     """One ladder. Raises `UnknownKernel`, with the names of all ladders, for an unknown name."""
+    name = RENAMED.get(name, name) if isinstance(name, str) else name
     if not isinstance(name, str) or name not in ladders():
         raise UnknownKernel(f"There is no ladder {shown(name)}; there are {listed(ladders())}.")
     return ladders()[name]
@@ -409,6 +411,8 @@ def kernel(name: str) -> KernelSpec:
     everything = {k.name: k for spec in ladders().values() for k in spec.kernels}
     if not isinstance(name, str):
         raise UnknownKernel(f"The name of a kernel is a text such as “t4/03_swizzled”, not {shown(name)}.")
+    old, slash, rung = name.partition("/")
+    name = RENAMED.get(old, old) + slash + rung
     if name in everything:
         return everything[name]
     exact = [key for key, spec in everything.items() if spec.short == name]

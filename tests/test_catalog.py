@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gemm_lab import catalog
-from gemm_lab.catalog import Edit, evaluate, find_regions, splice
+from gemm_lab.catalog import Edit, evaluate, find_regions, kernel, ladder, splice
 from gpu_simulator.errors import ConfigError, SizeError, UnknownKernel
 
 
@@ -209,3 +209,8 @@ def test_a_ladder_file_with_a_wrong_key_is_refused(tmp_path):
     (folder / "ladder.toml").write_text((folder / "ladder.toml").read_text() + 'sumary = "typo"\n')
     with pytest.raises(ConfigError, match="sumary"):
         catalog.read_ladder(folder)
+
+
+def test_a_ladder_answers_to_its_older_name():
+    assert kernel("lessons/02_ldmatrix") is kernel("first_kernels/02_ldmatrix") is kernel("lessons/02")
+    assert ladder("lessons") is ladder("first_kernels")

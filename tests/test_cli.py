@@ -283,8 +283,8 @@ def test_emulate_refuses_bad_arguments(capsys, tmp_path, argument, sentence):
     assert code == 1 and sentence in err
 
 
-def test_lessons_and_ceilings_are_not_recorded_unless_named():
+def test_first_kernels_and_ceilings_are_not_recorded_unless_named():
     from gemm_lab.lab.ladder import measured_ladders
 
     assert {"simt", "t4", "ampere"} <= set(measured_ladders())
-    assert not {"lessons", "ceilings"} & set(measured_ladders())
+    assert not {"first_kernels", "ceilings"} & set(measured_ladders())

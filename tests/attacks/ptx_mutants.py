@@ -16,8 +16,8 @@ from gemm_lab.lab.emulating import copied, smallest_size
 from gemm_lab.measure.inputs import make_inputs
 
 KERNELS = (
-    "simt/02_coalesced", "simt/03_shared_memory_tiles", "simt/04_register_tiles", "lessons/01_plain_loads",
-    "lessons/02_ldmatrix", "lessons/03_wmma", "t4/03_swizzled", "ampere/04_swizzled", "ampere/07_multistage",
+    "simt/02_coalesced", "simt/03_shared_memory_tiles", "simt/04_register_tiles", "first_kernels/01_plain_loads",
+    "first_kernels/02_ldmatrix", "first_kernels/03_wmma", "t4/03_swizzled", "ampere/04_swizzled", "ampere/07_multistage",
     "rtx5090/02_producer_warp", "wmma/wmma", "wmma/async_bf16", "wmma/mma_bf16", "hopper/01_wgmma", "hopper/02_tma",
     "hopper/05_persistent", "hopper/06_clusters", "b200/01_synchronous", "b200/04_cta_pairs",
 )  # fmt: skip

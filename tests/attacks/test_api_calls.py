@@ -72,7 +72,7 @@ NAMES = ("n", "m", "k", "rows", "row_bytes", "name", "sizes", "backend", "seed",
 @lru_cache(maxsize=1)
 def ready():
     """A kernel, one of its runs, a ladder: what the methods are called on."""
-    kernel = lab.kernel("lessons/02_ldmatrix")
+    kernel = lab.kernel("first_kernels/02_ldmatrix")
     return {"kernel": kernel, "run": kernel.run(32, backend="emulator"), "ladder": lab.ladder("simt"), "naive":
             lab.kernel("simt/02_coalesced")}  # fmt: skip
 

@@ -259,8 +259,8 @@ APART = {
 # What ptxas 13.0, which compiled what was recorded, did otherwise than later ones.
 OTHERWISE = {
     "ampere/04_swizzled": (1.20, "it computes the addresses of the fragments again in each step"),
-    "lessons/01_plain_loads": (0.95, "it steps two uniform registers less in each turn"),
-    "lessons/02_ldmatrix": (0.93, "the same"),
+    "first_kernels/01_plain_loads": (0.95, "it steps two uniform registers less in each turn"),
+    "first_kernels/02_ldmatrix": (0.93, "the same"),
 }
 
 

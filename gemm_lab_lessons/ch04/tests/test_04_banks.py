@@ -118,7 +118,7 @@ def test_shorter_rows_lessen_the_conflict():
     narrow = lab.kernel("t4/02_vectorized_copy")(BLOCK_K=32).run(256, backend="emulator")
     assert [line.degree for line in narrow.hot_lines().lines if line.number == 70] == [4]
     assert [row_lengths.count(row_bytes) for row_bytes in row_lengths.ROW_BYTES] == [2, 4, 8]
-    read = lab.kernel("lessons/02_ldmatrix").run(64, backend="emulator").hot_lines().lines
+    read = lab.kernel("first_kernels/02_ldmatrix").run(64, backend="emulator").hot_lines().lines
     # Compilers differ in the line of an asm statement that they name, so no line is named here.
     assert max(line.degree or 0 for line in read) == 2.0
 

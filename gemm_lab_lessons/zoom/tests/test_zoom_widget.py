@@ -18,7 +18,7 @@ from gpu_simulator.errors import LabError
 # (kernel, settings, (n, m, k)): at these sizes the grid has one block, so that its events are the whole launch.
 SMALL = {
     "simt/03_shared_memory_tiles": ({}, (32, 32, 64)),
-    "lessons/02_ldmatrix": ({}, (8, 16, 32)),
+    "first_kernels/02_ldmatrix": ({}, (8, 16, 32)),
     "t4/02_vectorized_copy": (dict(BLOCK_M=64, BLOCK_N=64, NUM_WARPS_M=2), (64, 64, 128)),
     "t4/03_swizzled": (dict(BLOCK_M=64, BLOCK_N=64, NUM_WARPS_M=2), (64, 64, 128)),
     "ampere/04_swizzled": ({}, (128, 128, 64)),
@@ -27,8 +27,8 @@ SMALL = {
 }
 MORE = {
     "simt/01_naive": ({}, (32, 32, 32)),
-    "lessons/01_plain_loads": ({}, (8, 16, 32)),
-    "lessons/03_wmma": ({}, (16, 16, 32)),
+    "first_kernels/01_plain_loads": ({}, (8, 16, 32)),
+    "first_kernels/03_wmma": ({}, (16, 16, 32)),
     "wmma/wmma_bf16": ({}, (64, 64, 32)),
     "ampere/03_padded": ({}, (128, 128, 64)),
     "ampere/11_any_size": ({}, (256, 128, 40)),
@@ -234,10 +234,10 @@ def test_what_is_handed_out_as_it_is_in_the_file_is_no_solution(made, reading):
     reading("00")
     assert "threadIdx.x % BLOCK_M" in text_of(lab.zoom(made("simt/01_naive")[0]))
     reading("03")
-    text = text_of(lab.zoom(made("lessons/01_plain_loads")[0]))
+    text = text_of(lab.zoom(made("first_kernels/01_plain_loads")[0]))
     assert "__halves2half2" not in text and "mma.sync" not in text and "03_inline_ptx asks" in text
     later_exercises.solved.add("03_fragments")
-    text = text_of(lab.zoom(made("lessons/01_plain_loads")[0]))
+    text = text_of(lab.zoom(made("first_kernels/01_plain_loads")[0]))
     assert "__halves2half2" in text and "mma.sync" not in text
 
 
@@ -305,7 +305,7 @@ def test_a_bad_attribute_changes_nothing(made):
         ("simt/03_shared_memory_tiles", "fragment", "no mma"),
         ("hopper/02_tma", "bank", "TMA fills it"),
         pytest.param("simt/01_naive", "bank", "no shared memory", marks=pytest.mark.long),
-        pytest.param("lessons/03_wmma", "fragment", "wmma", marks=pytest.mark.long),
+        pytest.param("first_kernels/03_wmma", "fragment", "wmma", marks=pytest.mark.long),
         pytest.param("b200/01_synchronous", "fragment", "tensor memory", marks=pytest.mark.long),
     ],
 )

@@ -39,7 +39,7 @@ def runs():
     return {
         "naive": lab.kernel("simt/01_naive").run(n=64, backend="emulator", timed=False),
         "tiles": lab.kernel("simt/03_shared_memory_tiles").run(n=64, backend="emulator", timed=False),
-        "fragments": lab.kernel("lessons/01_plain_loads").run(16, backend="emulator", timed=False),
+        "fragments": lab.kernel("first_kernels/01_plain_loads").run(16, backend="emulator", timed=False),
         "conflicts": lab.kernel("t4/02_vectorized_copy").run(n=256, backend="emulator", timed=False),
         "swizzled": lab.kernel("t4/03_swizzled").run(n=256, backend="emulator", timed=False),
     }
