@@ -50,7 +50,7 @@ define step
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help lab test test-all coverage attack run course record update clean
+.PHONY: help lab test test-all coverage attack run course record update sizes clean
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
@@ -62,6 +62,7 @@ help:
 	@echo "make record   measure on this machine's GPU and append to results/measured"
 	@echo "make coverage run the quick tests and show how much of each package they execute"
 	@echo "make update   choose the newest versions that fit together and write them into locks; KEEP=1 adds what is new alone"
+	@echo "make sizes    print how many lines each package and each part of it has"
 	@echo "make clean    delete build products and caches; the virtual environment stays"
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter of a new environment, VENV=.venv the folder of the environment,"
@@ -112,6 +113,10 @@ record: $(LAB_STAMP)
 update: $(STAMP)-made
 	@$(PIP) --quiet packaging uv "tomli; python_version < '3.11'"
 	$(PY) -m tools.locks $(if $(KEEP),--keep)
+
+# It needs no package: any Python will do.
+sizes:
+	@"$(PYTHON)" -m tools.sizes
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .mypy_cache .coverage .coverage.* test-results

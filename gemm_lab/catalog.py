@@ -20,9 +20,9 @@ except ModuleNotFoundError:  # Python 3.10
 
 from gemm_lab.config import data_dir
 from gemm_lab.ladder_expressions import evaluate
-from gemm_lab.source_text import Edit, Region, find_regions, listed, splice, state
+from gemm_lab.source_text import Region, find_regions, listed, state
 from gpu_simulator.argument_checks import as_whole, shown
-from gpu_simulator.errors import ConfigError, LabError, SizeError, UnknownKernel
+from gpu_simulator.errors import ConfigError, SizeError, UnknownKernel
 
 LONGEST_EDGE = 65_536  # the largest M, N or K
 MATRICES = ("a", "b", "c", "d")
@@ -430,24 +430,3 @@ def kernel(name: str) -> KernelSpec:
         )
     )
     raise UnknownKernel(f"There is no kernel {shown(name)}. {hint}")
-
-
-__all__ = [
-    "DTYPE_BYTES",
-    "Edit",
-    "KernelSpec",
-    "LabError",
-    "LadderSpec",
-    "MapSpec",
-    "Problem",
-    "Region",
-    "evaluate",
-    "find_regions",
-    "kernel",
-    "kernels",
-    "ladder",
-    "ladders",
-    "listed",
-    "read_ladder",
-    "splice",
-]

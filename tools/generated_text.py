@@ -1,6 +1,7 @@
 """Text that is generated from the results: numbers in prose between markers, and whole blocks of README.md.
 
     <!-- = hopper/08_ping_pong 4096 tflops -->692.5<!-- / -->     a number of a recorded row; also `of cublas` in %
+    <!-- = gemm_lab lines -->14,000<!-- / -->                     the length of a package, by tools.sizes
     <!-- begin: results --> … <!-- end: results -->               a block, written by tools.readme_blocks
 
 Rendered Markdown does not show the markers. `python -m tools.sync` writes the text between them; a test fails if that
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping
 
 from gemm_lab.notebook.scoreboard import scoreboard
 from gpu_simulator.errors import LabError
+from tools import sizes
 
 NUMBER = re.compile(r"<!-- = (?P<key>[^>]*?) -->(?P<text>[^<]*)<!-- / -->")
 BLOCK = re.compile(r"(?P<head><!-- begin: (?P<name>[\w-]+) -->\n)(?P<text>.*?)(?P<tail><!-- end: (?P=name) -->)", re.S)
@@ -26,10 +28,13 @@ WHAT = {
 
 
 def number(key: str) -> str:
-    """The text for a key "KERNEL SIZE [burst] WHAT", from the rows recorded on the H200.
+    """The text for a key "KERNEL SIZE [burst] WHAT", from the rows recorded on the H200, or for "PACKAGE lines".
 
     Raises `LabError` for a key of another form or without a recorded row.
     """
+    package, _, what = key.partition(" ")
+    if what == "lines" and package in sizes.PACKAGES:
+        return sizes.rounded(sizes.of(package, "Python", "JavaScript"))
     found = re.fullmatch(rf"(\S+) (\d+) (?:(burst|sustained) )?({'|'.join(WHAT)})", key)
     if found is None:
         raise LabError(

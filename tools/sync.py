@@ -17,7 +17,7 @@ from pathlib import Path
 
 import nbformat
 
-from gemm_lab import catalog
+from gemm_lab import catalog, source_text
 from gemm_lab.config import data_dir
 from gemm_lab.notebook import colab, trust
 from gemm_lab.notebook.cells import parse_line
@@ -38,7 +38,7 @@ def wanted_text(cell) -> str | None:
         return None
     regions = catalog.kernel(line.name).regions
     if line.region not in regions:
-        raise LabError(f"A cell edits region “{line.region}” of {line.name}, which has {catalog.listed(regions)}.")
+        raise LabError(f"A cell edits region “{line.region}” of {line.name}, which has {source_text.listed(regions)}.")
     return f"{first}\n{regions[line.region].text}"
 
 

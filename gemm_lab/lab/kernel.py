@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gemm_lab import catalog, config
+from gemm_lab import catalog, config, source_text
 from gemm_lab.cards.card import folded
 from gemm_lab.cards.diff import Diff
 from gemm_lab.cards.kernel_card import edited_source, kernel_card
 from gemm_lab.cards.sass import Sass, disassembled
 from gemm_lab.cards.source_code import code
-from gemm_lab.catalog import Edit, KernelSpec
+from gemm_lab.catalog import KernelSpec
 from gemm_lab.lab.actions import multiplying, running, source
 from gemm_lab.lab.here import here
 from gemm_lab.lab.run import Run
+from gemm_lab.source_text import Edit
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import ConfigError
@@ -78,7 +79,7 @@ class Kernel:
     @property
     def regions(self) -> dict[str, str]:
         """The text of every region that a cell can edit, by the region's name."""
-        return {name: region.text for name, region in catalog.find_regions(self.source).items()}
+        return {name: region.text for name, region in source_text.find_regions(self.source).items()}
 
     @property
     def block(self) -> tuple[int, int] | None:
@@ -98,7 +99,7 @@ class Kernel:
         result. Raises an error if there is no region of this name.
         """
         edits = {**self.edits, **{name: Edit(text, file, first_line) for name, text in regions.items()}}
-        catalog.splice(self.spec.source, self.spec.file, edits)
+        source_text.splice(self.spec.source, self.spec.file, edits)
         return replace(self, edits=edits, alias=alias or self.alias)
 
     @checked

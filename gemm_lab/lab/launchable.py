@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from gemm_lab.catalog import Edit, KernelSpec, Problem
+from gemm_lab.catalog import KernelSpec, Problem
+from gemm_lab.source_text import Edit
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.hardware.data_sheets import Gpu
 from gpu_simulator.hardware.occupancy import Occupancy

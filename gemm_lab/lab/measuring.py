@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gpu_runner as device
-from gemm_lab import catalog
+from gemm_lab import catalog, source_text
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, at_size, benchmark
@@ -115,7 +115,7 @@ def benchmark_kernels(
     kernels = list(kernels)
     unknown = set(baselines) - set(BASELINES)
     if unknown:
-        raise ConfigError(f"Unknown baselines {catalog.listed(sorted(unknown))}; there are {', '.join(BASELINES)}.")
+        raise ConfigError(f"Unknown baselines {source_text.listed(sorted(unknown))}; there are {', '.join(BASELINES)}.")
     arch = here().arch  # compile() raises an error for a kernel that is not written for this GPU
     entries = [entry_of(kernel, kernel.compile(arch), kernel.label) for kernel in kernels]
     ladder = kernels[0].spec.ladder

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, facts, folded, mark, printed, remark
 from gemm_lab.cards.hot_lines import HotLines, lines_of
-from gemm_lab.catalog import listed
 from gemm_lab.lab import emulating
 from gemm_lab.lab.actions import pipelines, source
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.line_costs import cost
+from gemm_lab.source_text import listed
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.occupancy import Occupancy

@@ -3,8 +3,8 @@
 import pytest
 
 from gemm_lab import catalog, compiling
-from gemm_lab.catalog import Edit, splice
 from gemm_lab.lab import export
+from gemm_lab.source_text import Edit, splice
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.compiler_process import CompilerProcess

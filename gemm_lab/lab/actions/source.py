@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gemm_lab import catalog, compiling
+from gemm_lab import catalog, compiling, source_text
 from gemm_lab.cards.diff import Diff
 from gemm_lab.lab.launchable import Launchable
 from gpu_simulator.compiler import Compiled
@@ -15,7 +15,7 @@ def text(kernel: Launchable) -> str:
     """The CUDA text with the learner's edits, without `#line` directives."""
     if kernel.whole:
         return kernel.whole.text
-    lines = catalog.splice(kernel.spec.source, kernel.spec.file, kernel.edits).split("\n")
+    lines = source_text.splice(kernel.spec.source, kernel.spec.file, kernel.edits).split("\n")
     return "\n".join(line for line in lines if not line.startswith("#line "))
 
 
@@ -75,7 +75,7 @@ def compiled(kernel: Launchable, arch: str) -> Compiled:
         source = f'#line {kernel.whole.first_line} "{kernel.whole.file}"\n{kernel.whole.text}'
         cell = (kernel.whole.text, kernel.whole.first_line)
     elif kernel.edits:
-        source = catalog.splice(spec.source, spec.file, kernel.edits)
+        source = source_text.splice(spec.source, spec.file, kernel.edits)
         edit = next(iter(kernel.edits.values()))
         cell = (edit.text, edit.first_line)
     file = f"{spec.ladder}/{spec.path.stem}"  # several kernels may share the file
