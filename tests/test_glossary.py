@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gemm_lab.notebook.colab import is_setup
+from tools.colab import is_setup
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs/GLOSSARY.md").read_text(encoding="utf-8")

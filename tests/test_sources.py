@@ -6,9 +6,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gemm_lab.notebook.colab import is_setup
 from gemm_lab.published import published
 from gpu_simulator.hardware.data_sheets import GPUS
+from tools.colab import is_setup
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCES = (ROOT / "docs/REFERENCES.md").read_text(encoding="utf-8")

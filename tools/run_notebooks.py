@@ -26,9 +26,9 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from tqdm import tqdm
 
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.colab import FOLDED, is_setup
 from gemm_lab.notebook_files import KERNEL, notebooks_in
 from gpu_simulator.errors import LabError
+from tools.colab import FOLDED, is_setup
 from tools.figures.png import smaller
 
 LIMIT_S = 600.0

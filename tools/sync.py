@@ -19,9 +19,10 @@ import nbformat
 
 from gemm_lab import catalog, source_text
 from gemm_lab.config import data_dir
-from gemm_lab.notebook import colab, trust
+from gemm_lab.notebook import trust
 from gemm_lab.notebook.cells import parse_line
 from gpu_simulator.errors import LabError
+from tools import colab
 from tools.generated_text import NUMBER, written
 from tools.readme_blocks import BLOCKS
 

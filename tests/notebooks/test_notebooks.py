@@ -9,10 +9,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import gemm_lab as lab
-from gemm_lab.notebook.colab import FOLDED, is_setup
 from gemm_lab.notebook.predict import questions
 from gemm_lab.notebook_files import KERNEL
 from tools import run_notebooks as run
+from tools.colab import FOLDED, is_setup
 from tools.sync import sync
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"

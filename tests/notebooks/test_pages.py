@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from gemm_lab.notebook import colab
+from tools import colab
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -105,7 +105,7 @@ def test_the_repository_is_named_once():
     )
     if found.returncode > 1:
         pytest.skip("not a git checkout")
-    assert found.stdout.split() in ([], ["gemm_lab/notebook/colab.py"])
+    assert found.stdout.split() in ([], ["tools/colab.py"])
 
 
 # ---- What must be seen ----
