@@ -19,7 +19,6 @@ CROWDED = {
     "gemm_lab/notebook/widgets": "each widget is a Python file, an ES module, its picture and its words",
     "tests/attacks/answers/right": "one answer a file",
     "tests/attacks/answers/wrong": "one answer a file",
-    "tests/simulator": "its kernels, and the files that make them, are shared by tests of several architectures",
     "tools/figures": "one picture a file",
 }
 MAX_LINES = 450

@@ -9,8 +9,10 @@ import pytest
 from mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
 
+import gemm_lab as lab
 import gpu_simulator as emulator
 from gemm_lab import catalog, compiling
+from gemm_lab.notebook.fault_injection import inject_fault
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RUNGS = [name for name in catalog.kernels() if name.startswith("hopper/")]
@@ -124,3 +126,10 @@ def test_mutants_are_caught(name):
     missed = survivors(tried, attempt)
     assert len(tried) > 15 and len(missed) <= 3
     assert [statement for statement in missed if not equivalent(statement, name)] == []
+
+
+def test_sums_that_begin_with_what_the_registers_held_are_wrong():
+    """The first wgmma of a tile adds to registers that nobody has set to 0."""
+    found = inject_fault(lab.kernel("hopper/01"), {"k_tile > 0 || k > 0": "true"})
+    assert found.kind == "a wrong result" and "nan" in found.says
+    assert inject_fault(lab.kernel("hopper/01"), {}).kind == "nothing"

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from mutants import mutants
 
+import gemm_lab as lab
 import gpu_simulator as emulator
 from gemm_lab import catalog, compiling
+from gpu_simulator.codegen.program import program_of
 from gpu_simulator.faults import EmulatorError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -188,3 +190,14 @@ def test_lines_of_the_learners_file():
     worst = max(lines, key=lambda line: lines[line].wavefronts)
     assert "ldmatrix" in source[worst - 1] and lines[worst].conflict_degree == 8
     assert sum(t.wavefronts for t in lines.values()) == report.totals.wavefronts
+
+
+def test_kernels_that_write_first_are_not_followed():
+    for name in (
+        "t4/03",
+        "ampere/07",
+        "b200/03",
+        "hopper/03",
+    ):  # hopper/03 leaves only accumulators to the first product
+        compiled = lab.kernel(name).compile_as_taught()
+        assert not program_of(compiled.ptx, compiled.entry).unwritten.places

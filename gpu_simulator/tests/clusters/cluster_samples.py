@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import compiling
 import numpy as np
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 HEAD = """

@@ -1,12 +1,12 @@
 """cp.reduce.async.bulk: sums, minima and the like of whole boxes, of plain bytes, and in another block."""
 
+import compiling
 import ml_dtypes
 import numpy as np
 import pytest
 from cluster_samples import copies
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 # Every block adds its tile of 64 × 8 numbers to the box at (x, y).

@@ -1,11 +1,11 @@
 """clusterlaunchcontrol: every tile is computed once, whoever computes it; and 128-bit registers, which its answers need."""
 
+import compiling
 import numpy as np
 import pytest
 from cluster_samples import HEAD
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator import launching
 
 QUERY = """

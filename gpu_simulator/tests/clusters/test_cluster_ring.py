@@ -4,13 +4,13 @@ import dataclasses
 import re
 from pathlib import Path
 
+import compiling
 import numpy as np
 import pytest
 from mutants import altered_clusters, altered_mbarriers, mutants
 from survivors import survivors
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RING = (Path(__file__).parent / "cluster_ring.cu").read_text()

@@ -3,6 +3,7 @@
 import itertools
 import re
 
+import compiling
 import numpy as np
 import pytest
 from cluster_samples import (
@@ -21,7 +22,6 @@ from cluster_samples import (
 )
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.errors import LaunchError
 
 # ---- Who is who ----

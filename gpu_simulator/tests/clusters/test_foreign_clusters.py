@@ -1,11 +1,11 @@
 """Clusters as kernels from elsewhere spell them: predicated arrivals, bit 24 of an address, cooperative groups."""
 
+import compiling
 import numpy as np
 import pytest
 from cluster_samples import run
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 
 PREDICATED = """
   asm volatile("{ .reg .pred p; .reg .b32 there; setp.eq.u32 p, %2, 1; @p mapa.shared::cluster.u32 there, %0, %1; "

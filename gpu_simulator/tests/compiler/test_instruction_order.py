@@ -2,7 +2,6 @@
 
 import pytest
 
-import gemm_lab as lab
 from gpu_simulator.compiler import SassLine
 from gpu_simulator.compiler.instruction_order import mma_before_use, runs
 from gpu_simulator.errors import LabError
@@ -47,10 +46,3 @@ def test_code_without_such_a_loop_is_refused():
         mma_before_use(code("IADD3 R1, R1, R2, RZ"))
     with pytest.raises(LabError, match="No HMMA reads"):
         mma_before_use(code(LOAD_A, OTHER))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a"])
-def test_only_the_pipelined_rung_runs_ahead_everywhere(arch):
-    worst = [min(mma_before_use(lab.kernel(f"t4/0{number}").sass(arch=arch).lines)) for number in (4, 6, 8)]
-    assert worst[:2] == [0, 0] and worst[2] >= 8

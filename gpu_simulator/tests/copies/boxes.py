@@ -6,10 +6,10 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+import compiling
 import ml_dtypes  # noqa: F401  registers bfloat16 with NumPy
 import numpy as np
 
-from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 SOURCE = Path(__file__).with_name("boxes.cu").read_text()

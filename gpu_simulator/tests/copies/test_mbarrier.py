@@ -2,12 +2,12 @@
 
 import re
 
+import compiling
 import numpy as np
 import pytest
 from mutants import altered_mbarriers, mutants
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 
 HEAD = r"""
 #include "ptx/ldmatrix.cuh"

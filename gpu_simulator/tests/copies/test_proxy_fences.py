@@ -1,10 +1,10 @@
 """fence.proxy.async on the emulator: which lanes' writes a fence covers, and for which lanes' copies."""
 
+import compiling
 import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 
 KERNEL = """
 #include "ptx/mbarrier.cuh"

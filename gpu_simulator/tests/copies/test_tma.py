@@ -4,6 +4,7 @@ import dataclasses
 import re
 from pathlib import Path
 
+import compiling
 import numpy as np
 import pytest
 from boxes import NAN_BYTES, POISON, ROOM, Box, arguments, boxes, build
@@ -11,8 +12,6 @@ from mutants import altered_mbarriers, mutants
 from survivors import survivors
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
-from gemm_lab.model.tile_layout import TileLayout
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RING = (Path(__file__).parent / "ring.cu").read_text()
@@ -43,8 +42,7 @@ def places(box: Box, tensor_map: TensorMap) -> np.ndarray:
     plain = box.at + np.arange(rows)[:, None] * tensor_map.row_pitch + np.arange(box.box[0]) * tensor_map.element_bytes
     if not box.swizzle:
         return plain
-    tile = TileLayout(256, box.swizzle, layout=f"tma{box.swizzle}")
-    return tile.address(plain // box.swizzle, plain % box.swizzle)
+    return plain ^ (plain >> 7 & box.swizzle // 16 - 1) << 4
 
 
 @pytest.mark.sampled(every=4)

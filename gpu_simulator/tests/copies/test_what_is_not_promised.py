@@ -2,11 +2,11 @@
 may be wrong, a wait that is over because it was asked once, copies that arrive early, lane 0 as the elected one, an order of
 `__shared__` arrays, generic addresses whose lower half is a shared address."""
 
+import compiling
 import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator import MemoryFault
 
 LDMATRIX = """extern "C" __global__ void kernel(unsigned* out) {

@@ -1,10 +1,10 @@
 """Bad input and bad kernels: each error names the line and the reason."""
 
+import compiling
 import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.errors import LaunchError
 
 HEAD = 'extern "C" __global__ void kernel'

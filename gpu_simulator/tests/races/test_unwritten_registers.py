@@ -5,9 +5,6 @@ import re
 import numpy as np
 import pytest
 
-import gemm_lab as lab
-from gemm_lab.notebook.fault_injection import inject_fault
-from gpu_simulator.codegen.program import program_of
 from gpu_simulator.faults import MemoryFault
 
 
@@ -38,13 +35,6 @@ def test_a_branch_that_writes_only_some_lanes_leaves_the_others_alone(cuda):
     )
     lanes = np.arange(32)
     assert np.array_equal(out, np.where(lanes % 5 == 0, 0, np.where(lanes % 3 == 0, lanes, -1)))
-
-
-def test_sums_that_begin_with_what_the_registers_held_are_wrong():
-    """The first wgmma of a tile adds to registers that nobody has set to 0."""
-    found = inject_fault(lab.kernel("hopper/01"), {"k_tile > 0 || k > 0": "true"})
-    assert found.kind == "a wrong result" and "nan" in found.says
-    assert inject_fault(lab.kernel("hopper/01"), {}).kind == "nothing"
 
 
 # ---- Whole numbers ----
@@ -127,17 +117,6 @@ def test_a_branch_by_a_predicate_that_nothing_has_written(cuda):
     }"""
     report = cuda(source, np.zeros(32, np.int32), block=1, hazards=True)
     assert kinds(report) == ["unwritten register"] and "a value of q" in str(report.hazards[0])
-
-
-def test_kernels_that_write_first_are_not_followed():
-    for name in (
-        "t4/03",
-        "ampere/07",
-        "b200/03",
-        "hopper/03",
-    ):  # hopper/03 leaves only accumulators to the first product
-        compiled = lab.kernel(name).compile_as_taught()
-        assert not program_of(compiled.ptx, compiled.entry).unwritten.places
 
 
 def test_a_variable_that_the_compiler_leaves_out_is_named_by_its_warning(cuda):

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+import compiling
 import ml_dtypes
 import numpy as np
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.hardware.instruction_descriptor import KINDS, InstructionDescriptor
 from gpu_simulator.hardware.matrix_descriptor import SharedTile
 from gpu_simulator.hardware.matrix_descriptor_sm100 import encode_sm100

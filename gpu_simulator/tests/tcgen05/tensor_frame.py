@@ -1,9 +1,9 @@
 """A kernel of one block that allocates tensor memory, multiplies, waits and loads. Tests of tcgen05 change its parts."""
 
+import compiling
 import numpy as np
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 
 # `slot` and `barrier` are shared addresses; after START, `base` is the allocated address in tensor memory.
 FRAME = """

@@ -2,12 +2,12 @@
 
 import re
 
+import compiling
 import numpy as np
 import pytest
 from tensor_frame import AFTER, END, FRAME, LOAD, MULTIPLY, START, WAIT, WHOLE, launch
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 
 
 @pytest.mark.parametrize("timing", ["early", "late"])

@@ -2,12 +2,12 @@
 
 import re
 
+import compiling
 import numpy as np
 import pytest
 from tensor_frame import END, FRAME, LOAD, START, WAIT_ST, launch
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 
 SHAPES = {"32x32b": (1, (1, 8, 128)), "16x64b": (1, (1, 16, 128)), "16x128b": (2, (1, 4, 64)), "16x256b": (4, (1, 2, 32)),
           "16x32bx2": (1, (1, 8))}  # fmt: skip

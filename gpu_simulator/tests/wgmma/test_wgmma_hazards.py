@@ -2,6 +2,7 @@
 
 import re
 
+import compiling
 import numpy as np
 import pytest
 from survivors import TIMINGS
@@ -9,7 +10,6 @@ from test_wgmma import CONFIG, gemm
 from warpgroup_samples import Form, ring_source, wrapper
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 
 # ---- One warpgroup ----
 

@@ -4,6 +4,7 @@ import dataclasses
 from functools import cache
 from pathlib import Path
 
+import compiling
 import numpy as np
 import pytest
 from mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
@@ -12,7 +13,6 @@ from test_wgmma import raw
 from warpgroup_samples import CONFIG, Form, wrapper
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 SOURCE = (

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import compiling
 import numpy as np
 
-from gemm_lab import compiling
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, element_addresses, encode_sm90
 
 RING = Path(__file__).with_name("warpgroup_ring.cu").read_text()
