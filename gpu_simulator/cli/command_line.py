@@ -225,7 +225,7 @@ def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str)
             values,
             options.smem,
             tuple(options.cluster),
-            hazards=options.hazards,
+            observers=("hazards",) if options.hazards else (),
             timing=timing,
             max_instructions=options.max_instructions,
             max_seconds=options.max_seconds,

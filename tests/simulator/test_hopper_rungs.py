@@ -52,7 +52,7 @@ def run(name: str, m: int, n: int, k: int, ptx: str | None = None, sms: int = 4,
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("name", RUNGS)
 def test_a_rung_is_exact_and_clean(name, timing):
-    report, exact = run(name, 512, 768, 256, sms=2, timing=timing, hazards=True)
+    report, exact = run(name, 512, 768, 256, sms=2, timing=timing, observers=("hazards",))
     assert exact and report.hazards == []
 
 
@@ -61,7 +61,7 @@ def test_a_rung_is_exact_and_clean(name, timing):
 @pytest.mark.parametrize("name", ANY_SIZE)
 @pytest.mark.parametrize("size", [(8, 8, 8), (200, 392, 72), (520, 264, 200)])
 def test_tails(name, size, timing):
-    report, exact = run(name, *size, timing=timing, hazards=True)
+    report, exact = run(name, *size, timing=timing, observers=("hazards",))
     assert exact and report.hazards == []
 
 
@@ -119,7 +119,13 @@ def test_mutants_are_caught(name):
 
     def attempt(ptx, timing):
         report, exact = run(
-            name, *SIZES[name[7:9]], ptx=ptx, sms=spec.cluster[0], timing=timing, hazards=True, max_instructions=400_000
+            name,
+            *SIZES[name[7:9]],
+            ptx=ptx,
+            sms=spec.cluster[0],
+            timing=timing,
+            observers=("hazards",),
+            max_instructions=400_000,
         )
         return exact, report
 

@@ -154,7 +154,7 @@ RIGHT = {"ampere/11_any_size": ["cp.async.wait_group"]}
 def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     ptx = compiled(name)[1].ptx
     for timing in ("early", "late") if "cp.async" in ptx else ("early",):
-        report, d, exact = run(name, *small(name), hazards=True, timing=timing)
+        report, d, exact = run(name, *small(name), observers=("hazards",), timing=timing)
         assert report.hazards == [] and np.array_equal(d, exact)
     broken, missed, right = list(mutants(ptx)), [], []
     assert broken
@@ -162,7 +162,7 @@ def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
         what = mutant.statement.split()[0]
         try:
             report, d, _ = run(
-                name, *small(name), kernel=mutant.ptx, hazards=True, timing="late", max_instructions=10**7
+                name, *small(name), kernel=mutant.ptx, observers=("hazards",), timing="late", max_instructions=10**7
             )
         except EmulatorError:  # a barrier that is not there, a wait that never ends
             continue

@@ -27,10 +27,10 @@ from cluster_samples import (
 import gpu_simulator as emulator
 
 
-def copy(issue, mask=3, cluster=2, expect=None, *, hazards=True, timing="early", **options):
+def copy(issue, mask=3, cluster=2, expect=None, *, observers=("hazards",), timing="early", **options):
     """(bytes of every block, report)."""
     made = copies(issue, mask, cluster, expect, **options)
-    report = made.emulate(hazards=hazards, timing=timing, max_instructions=200_000)
+    report = made.emulate(observers=observers, timing=timing, max_instructions=200_000)
     return made.args[2].view(np.uint8), report
 
 
@@ -101,7 +101,7 @@ def test_an_init_without_a_fence_is_a_hazard_where_another_block_lets_a_copy_rep
     source = COPIES.replace("    fence_mbarrier_init();\n", "").replace("  fence_proxy_async();\n", "", 1)
     source = source.replace("ISSUE", MULTICAST.replace("FROM", "1")).replace("END", "cluster_sync();")
     made = copies(ALONE)._replace(compiled=build(source, "sm_90a", 32))
-    report = made.emulate(hazards=True)
+    report = made.emulate(observers=("hazards",))
     assert sum("no fence follows its init" in str(h) for h in report.hazards) == 1
 
 
@@ -190,7 +190,7 @@ def test_wrong_copies_from_block_to_block(options, sentence):
 @pytest.mark.parametrize("form", STORES)
 def test_a_store_reports_its_bytes(form, timing):
     made = store(form)
-    report = made.emulate(hazards=True, timing=timing)
+    report = made.emulate(observers=("hazards",), timing=timing)
     got = made.args[2]
     low = np.arange(32)
     for rank in range(2):
@@ -227,7 +227,7 @@ def test_a_reduction_reports_its_bytes(change, kind, want, timing):
 @pytest.mark.parametrize("name", DEFINED)
 def test_what_a_gpu_is_compared_with_is_free_of_hazards(name):
     for timing in ("early", "late"):
-        assert DEFINED[name]().emulate(hazards=True, timing=timing).hazards == []
+        assert DEFINED[name]().emulate(observers=("hazards",), timing=timing).hazards == []
 
 
 # ---- Copies that come at different times ----

@@ -77,7 +77,7 @@ def run(cluster, resident, monkeypatch, grid=(12, 3), **options):
     ("cluster", "resident", "started"), [(1, 4, 4), (1, 36, 36), (2, 4, 4), (4, 8, 8), (2, 36, 36)]
 )
 def test_every_tile_is_computed_once(cluster, resident, started, timing, monkeypatch):
-    done, by, report = run(cluster, resident, monkeypatch, timing=timing, hazards=True)
+    done, by, report = run(cluster, resident, monkeypatch, timing=timing, observers=("hazards",))
     assert (done == 1).all() and by.sum() == started and report.hazards == []
 
 
@@ -85,7 +85,7 @@ def test_an_answer_that_nobody_waits_for_is_in_flight(monkeypatch):
     wait = "    mbarrier_wait_parity(full, phase);\n"
     assert wait in KERNEL
     monkeypatch.setitem(globals(), "KERNEL", KERNEL.replace(wait, "").replace("if (!more) break;", "break;"))
-    *_, report = run(1, 36, monkeypatch, hazards=True)
+    *_, report = run(1, 36, monkeypatch, observers=("hazards",))
     assert any("may still be writing it" in str(hazard) for hazard in report.hazards)
 
 

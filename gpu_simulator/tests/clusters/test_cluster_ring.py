@@ -32,7 +32,7 @@ def ring(source=RING, m=128, n=64, k=448, cluster=2, ptx=None, **options):
         TensorMap.of(d, (64, 64), 128),
         k,
     ]
-    options = {"hazards": True, "max_instructions": 500_000, **options}
+    options = {"observers": ("hazards",), "max_instructions": 500_000, **options}
     report = emulator.launch(compiled, "kernel", (-(-m // 64), -(-n // 64)), 160, args, **options)
     want = (a.astype(np.float32) @ b.astype(np.float32).T).astype(np.float16)
     return np.array_equal(d, want), report
@@ -55,7 +55,7 @@ def test_rings_in_other_clusters(cluster, timing):
 
 
 def test_the_ring_reads_b_once_for_two_blocks():
-    _, report = ring(hazards=False)
+    _, report = ring(observers=())
     alone, both = ([s for s in report.sites if "tensor" in s.opcode and "global.tile" in s.opcode][i] for i in (0, 1))
     assert "multicast" in both.opcode and "multicast" not in alone.opcode
     assert alone.bytes == 2 * 7 * 64 * 64 * 2 and both.bytes == 7 * 64 * 64 * 2

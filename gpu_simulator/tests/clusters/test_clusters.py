@@ -82,7 +82,7 @@ def test_a_kernel_may_bound_its_clusters():
 
 
 def test_addresses_carry_the_rank_of_their_block():
-    out, report = run(ADDRESSES, 4, 8, hazards=True)
+    out, report = run(ADDRESSES, 4, 8, observers=("hazards",))
     assert report.hazards == []
     for block, row in enumerate(out):
         rank = block % 4
@@ -92,7 +92,7 @@ def test_addresses_carry_the_rank_of_their_block():
 
 
 def test_blocks_count_into_each_others_memory():
-    out, report = run(HISTOGRAM, 4, hazards=True)
+    out, report = run(HISTOGRAM, 4, observers=("hazards",))
     t, i, rank = np.meshgrid(np.arange(64), np.arange(8), np.arange(4))
     want = np.bincount(((17 * t + 5 * i + 31 * rank) % 512).reshape(-1), minlength=512).reshape(4, 128)
     want[0, 0] = 103
@@ -130,8 +130,8 @@ def test_the_generic_address_of_something_else_cannot_be_mapped():
 # ---- barrier.cluster ----
 
 
-def exchange(hazards=True, **changes):
-    return run(filled(EXCHANGE, **{**HALVES, **changes}), blocks=6, hazards=hazards)
+def exchange(observers=("hazards",), **changes):
+    return run(filled(EXCHANGE, **{**HALVES, **changes}), blocks=6, observers=observers)
 
 
 def test_a_cluster_barrier_orders_its_blocks():
@@ -199,7 +199,7 @@ def test_blocks_that_end_are_not_waited_for():
 def test_clusters_do_not_wait_for_each_other(monkeypatch):
     """More clusters than are resident at once, and one of them late."""
     monkeypatch.setattr(emulator.launching, "LANES_AT_ONCE", 64 * 4)
-    out, report = run(filled(EXCHANGE, **HALVES), 4, 24, hazards=True)
+    out, report = run(filled(EXCHANGE, **HALVES), 4, 24, observers=("hazards",))
     assert report.hazards == [] and len({tuple(row[64:]) for row in out}) == 1
 
 
@@ -207,7 +207,7 @@ def test_clusters_do_not_wait_for_each_other(monkeypatch):
 
 
 def remote(**changes):
-    return run(filled(ARRIVALS, **{**REMOTE, **changes}), hazards=True)
+    return run(filled(ARRIVALS, **{**REMOTE, **changes}), observers=("hazards",))
 
 
 @pytest.mark.parametrize(

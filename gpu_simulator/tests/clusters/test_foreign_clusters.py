@@ -32,7 +32,7 @@ def test_arrivals_as_other_kernels_spell_them(arrival):
       {arrival}
       mine[t] = 5;
       cluster_sync();""",
-        hazards=True,
+        observers=("hazards",),
     )
     assert (out[:, :64] == 5).all() and report.hazards == []
 
@@ -59,6 +59,6 @@ def test_cooperative_groups_of_a_cluster(rng):
     compiled = compiling.compile(COOPERATIVE, arch="sm_90a", name="kernel.cu", entry="kernel")
     numbers, bins = rng.integers(0, 128, 3000).astype(np.int32), np.zeros(128, np.int32)
     report = emulator.launch(
-        compiled, "kernel", 8, 96, [bins, 32, numbers, 3000], dynamic_smem_bytes=128, cluster=4, hazards=True
+        compiled, "kernel", 8, 96, [bins, 32, numbers, 3000], dynamic_smem_bytes=128, cluster=4, observers=("hazards",)
     )
     assert np.array_equal(bins, np.bincount(numbers, minlength=128)) and report.hazards == []

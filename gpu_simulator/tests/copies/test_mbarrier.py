@@ -42,10 +42,10 @@ extern "C" __global__ void kernel(uint32_t* out) {
 """
 
 
-def run(body, block=1, arch="sm_90a", hazards=False, **options):
+def run(body, block=1, arch="sm_90a", observers=(), **options):
     compiled = compiling.compile(HEAD + body + "\n}", arch=arch, name="kernel.cu", entry="kernel")
     out = np.full(256, 99, np.uint32)
-    report = emulator.launch(compiled, "kernel", 1, block, [out], hazards=hazards, **options)
+    report = emulator.launch(compiled, "kernel", 1, block, [out], observers=observers, **options)
     return out, report
 
 
@@ -147,7 +147,7 @@ def test_all_warps_of_a_warpgroup_execute_the_same_setmaxnreg(body, words):
         f'#define {name.upper()}(N) asm volatile("setmaxnreg.{name}.sync.aligned.u32 %0;" :: "n"(N))\n'
         for name in ("dec", "inc")
     )
-    _, report = run("\n" + shares + body, 256, hazards=True)
+    _, report = run("\n" + shares + body, 256, observers=("hazards",))
     assert bool(report.hazards) == bool(words) and (not words or words in str(report.hazards[0]))
 
 
@@ -181,7 +181,7 @@ def test_registers_that_come_back_only_after_a_wait_for_the_one_who_wants_them(b
     )
     body = shares + REGISTERS.replace("BEFORE", before).replace("AFTER", after)
     threads = 384 if "syncwarp" in after or not after else 256
-    _, report = run("\n" + body, threads, hazards=True)
+    _, report = run("\n" + body, threads, observers=("hazards",))
     assert any("On a GPU both wait for ever" in str(hazard) for hazard in report.hazards) == found
 
 
@@ -206,7 +206,7 @@ HANDSHAKE = """
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
 def test_an_arrival_releases_and_a_wait_acquires(arch):
-    out, report = run(HANDSHAKE, 64, arch, hazards=True)
+    out, report = run(HANDSHAKE, 64, arch, observers=("hazards",))
     assert np.array_equal(out[:160].reshape(5, 32), 100 * np.arange(5)[:, None] + 31 - np.arange(32))
     assert report.hazards == []
 
@@ -215,7 +215,7 @@ def test_an_arrival_releases_and_a_wait_acquires(arch):
 def test_without_its_wait_it_is_a_race(wait):
     body = "\n".join(text for text in HANDSHAKE.splitlines() if wait not in text)
     try:
-        text = "; ".join(map(str, run(body, 64, hazards=True)[1].hazards))
+        text = "; ".join(map(str, run(body, 64, observers=("hazards",))[1].hazards))
     except emulator.EmulatorError as error:
         text = str(error)
     assert re.search(r"kernel.cu:\d+, (st|ld).shared.*there is no barrier between them", text), text
@@ -226,7 +226,7 @@ def test_relaxed_arrivals_order_nothing():
         "mbarrier_arrive(barrier);",
         'asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" :: "r"(barrier) : "memory");',
     )
-    _, report = run(body, 64, hazards=True)
+    _, report = run(body, 64, observers=("hazards",))
     assert any("there is no barrier between them" in str(h) for h in report.hazards)
 
 
@@ -236,7 +236,7 @@ def test_mutants_of_the_handshake_are_caught():
     for mutant in (*mutants(made.ptx), *altered_mbarriers(made.ptx)):
         out = np.zeros(256, np.uint32)
         try:
-            options = {"hazards": True, "max_instructions": 200_000}
+            options = {"observers": ("hazards",), "max_instructions": 200_000}
             report = emulator.launch(mutant.ptx, "kernel", 1, 64, [out], **options)
         except emulator.EmulatorError:
             continue
@@ -296,8 +296,8 @@ def test_other_threads_need_a_barrier_after_the_init():
   MEET
   mbarrier_arrive(barrier);
   mbarrier_wait_parity(barrier, 0);"""
-    assert run(body.replace("MEET", "__syncthreads();"), 64, hazards=True)[1].hazards == []
-    _, report = run(body.replace("MEET", ""), 64, hazards=True)
+    assert run(body.replace("MEET", "__syncthreads();"), 64, observers=("hazards",))[1].hazards == []
+    _, report = run(body.replace("MEET", ""), 64, observers=("hazards",))
     assert any(
         f"kernel.cu:{line(body, 'INIT')}" in str(h) and "needs __syncthreads() after the init" in str(h)
         for h in report.hazards
@@ -311,7 +311,7 @@ def test_an_earlier_hazard_comes_before_the_arrival_that_is_one_too_many():
   __syncthreads();
   if (t == 0) ARRIVE("arrive", ", 2");"""
     with pytest.raises(emulator.MbarrierFault) as caught:
-        run(body, 64, hazards=True)
+        run(body, 64, observers=("hazards",))
     cause, after = str(caught.value).split(" After that: ")
     assert f"kernel.cu:{line(body, 'RACE')}" in cause and "__syncthreads" not in after and "is one too many" in after
 
@@ -337,7 +337,7 @@ START = "if (t == 0) mbarrier_init(barrier, COUNT);\n  __syncthreads();\n"
 )  # fmt: skip
 def test_all_uses_come_before_the_inval(count, body, user):
     body = START.replace("COUNT", str(count)) + "  " + body.replace("INVAL", INVAL)
-    _, report = run(body, 96, hazards=True)
+    _, report = run(body, 96, observers=("hazards",))
     assert bool(report.hazards) == bool(user)
     assert not user or (
         user in str(report.hazards[0])
@@ -360,10 +360,10 @@ CLUSTER = """
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
 def test_a_cluster_of_one_meets_like_a_block(arch):
-    out, report = run(CLUSTER, 64, arch, hazards=True)
+    out, report = run(CLUSTER, 64, arch, observers=("hazards",))
     assert np.array_equal(out[:192].reshape(3, 64), 10 * (63 - np.arange(64)) + np.arange(3)[:, None])
     assert report.hazards == []
-    _, report = run(CLUSTER.replace("arrive.release", "arrive.relaxed"), 64, arch, hazards=True)
+    _, report = run(CLUSTER.replace("arrive.release", "arrive.relaxed"), 64, arch, observers=("hazards",))
     assert any("there is no barrier between them" in str(h) for h in report.hazards)
 
 

@@ -52,7 +52,7 @@ WRONG = {
 
 def found(body: str):
     compiled = compiling.compile(KERNEL.replace("BODY", body), arch="sm_90a", name="kernel.cu", entry="kernel")
-    return emulator.launch(compiled, "kernel", 1, 64, [np.zeros(64, np.uint32)], hazards=True).hazards
+    return emulator.launch(compiled, "kernel", 1, 64, [np.zeros(64, np.uint32)], observers=("hazards",)).hazards
 
 
 @pytest.mark.parametrize("name", RIGHT)

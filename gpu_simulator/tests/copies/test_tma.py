@@ -104,16 +104,16 @@ def test_a_box_is_stored(box):
             want[where] = smem[place // array.itemsize]
     report = emulator.launch(
         build(len(box.shape), True, "sm_90a"), "kernel", 1, 128,
-        arguments(box, tensor_map, smem.view(np.uint32), np.zeros(1, np.uint32)), timing="late", hazards=True,
+        arguments(box, tensor_map, smem.view(np.uint32), np.zeros(1, np.uint32)), timing="late", observers=("hazards",),
     )  # fmt: skip
     assert np.array_equal(array, want) and report.hazards == []
 
 
-def load(box: Box, size=None, hazards=True, **options):
+def load(box: Box, size=None, observers=("hazards",), **options):
     array = box.array()
     tensor_map = box.tensor_map(array)
     args = arguments(box, tensor_map, np.zeros(ROOM // 4, np.uint32), np.zeros(1, np.uint32), size)
-    return emulator.launch(build(2, False, "sm_120a"), "kernel", 1, 128, args, hazards=hazards, **options)
+    return emulator.launch(build(2, False, "sm_120a"), "kernel", 1, 128, args, observers=observers, **options)
 
 
 PLAIN = Box("float16", (100, 88), (64, 24), (8, 8), 128)
@@ -174,7 +174,7 @@ def ring(source=RING, m=64, n=64, k=448, arch="sm_90a", ptx=None, **options):
     if ptx is not None:
         compiled = dataclasses.replace(compiled, ptx=ptx)
     args = [*(TensorMap.of(x, (64, 64), 128) for x in (a, b, d)), k]
-    options = {"hazards": True, "max_instructions": 500_000, **options}
+    options = {"observers": ("hazards",), "max_instructions": 500_000, **options}
     report = emulator.launch(compiled, "kernel", (-(-n // 64), -(-m // 64)), 160, args, **options)
     want = (a.astype(np.float32) @ b.astype(np.float32).T).astype(np.float16)
     return np.array_equal(d, want), report
@@ -344,7 +344,11 @@ def copies(arrivals, copy, back, timing="late", drop=""):
     source = COPIES.replace("ARRIVALS", str(arrivals)).replace("COPY", copy).replace("BACK", back).replace(drop, "")
     compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
     given, taken = np.arange(1024, dtype=np.uint32) * 7, np.zeros(1024, np.uint32)
-    return emulator.launch(compiled, "kernel", 1, 256, [given, taken], hazards=True, timing=timing), given, taken
+    return (
+        emulator.launch(compiled, "kernel", 1, 256, [given, taken], observers=("hazards",), timing=timing),
+        given,
+        taken,
+    )
 
 
 @pytest.mark.sampled(every=2)
@@ -427,7 +431,7 @@ def test_waits_with_labels_guards_and_hints(arch, timing):
     compiled = compiling.compile(STYLE, arch=arch, name="kernel.cu", entry="kernel")
     given, taken = np.arange(128 * 64, dtype=np.uint16).reshape(128, 64), np.zeros((64, 64), np.uint16)
     args = [TensorMap.of(given, (64, 64)), taken]
-    report = emulator.launch(compiled, "kernel", 1, 96, args, hazards=True, timing=timing)
+    report = emulator.launch(compiled, "kernel", 1, 96, args, observers=("hazards",), timing=timing)
     assert np.array_equal(taken, given[64:]) and report.hazards == []
     (site,) = [s for s in report.sites if "bulk.tensor" in s.opcode]
     assert report.trace(site) and report.inspect(site).opcode.startswith("cp.async.bulk.tensor")

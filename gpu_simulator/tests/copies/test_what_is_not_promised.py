@@ -82,12 +82,12 @@ def ring(each="", wait="mbarrier_wait_parity(full + i * 8, 0)", **options):
 @pytest.mark.parametrize("times", [1, 3, 4, 10, 1000])
 def test_a_wait_that_is_asked_a_few_times_and_then_believed_is_found(times):
     for timing in ("early", "late"):
-        out, source, report = ring(timing=timing, hazards=True)
+        out, source, report = ring(timing=timing, observers=("hazards",))
         assert np.array_equal(out, source) and not report.hazards
     out, source, _ = ring(wait=f"for (int turn = 0; turn < {times}; turn++) {{ {ASK}; }}", timing="early")
     assert np.array_equal(out, source)
     out, source, report = ring(
-        wait=f"for (int turn = 0; turn < {times}; turn++) {{ {ASK}; }}", timing="late", hazards=True
+        wait=f"for (int turn = 0; turn < {times}; turn++) {{ {ASK}; }}", timing="late", observers=("hazards",)
     )
     assert not np.array_equal(out, source) or report.hazards
 
@@ -130,10 +130,10 @@ ORDER = """extern "C" __global__ void kernel(unsigned* out) {
 @pytest.mark.parametrize("base", [0, 1024])
 def test_shared_arrays_lie_in_either_order(base):
     compiled, out = compiling.compile(ORDER, arch="sm_80", entry="kernel"), np.zeros(33, np.uint32)
-    emulator.launch(compiled, "kernel", 1, 32, [out], shared_memory_base=base)
+    emulator.launch(compiled, "kernel", 1, 32, [out], placement=emulator.Placement(shared_memory_base=base))
     assert (out[:32] == 1000 + 2 * (np.arange(32) ^ 1)).all()
     other = np.zeros(33, np.uint32)
-    emulator.launch(compiled, "kernel", 1, 32, [other], shared_memory_base=1024 - base)
+    emulator.launch(compiled, "kernel", 1, 32, [other], placement=emulator.Placement(shared_memory_base=1024 - base))
     assert out[32] != other[32]
 
 
@@ -168,7 +168,7 @@ def test_the_window_of_shared_memory_lies_elsewhere_in_another_launch(how):
     emulator.launch(compiled, "kernel", 1, 32, [out])
     assert (out == np.arange(32)).all()
     with pytest.raises(MemoryFault, match="shared"):
-        emulator.launch(compiled, "kernel", 1, 32, [out], shared_memory_base=1024)
+        emulator.launch(compiled, "kernel", 1, 32, [out], placement=emulator.Placement(shared_memory_base=1024))
 
 
 GENERIC = """extern "C" __global__ void __cluster_dims__(2) kernel(unsigned* out) {
@@ -191,6 +191,6 @@ GENERIC = """extern "C" __global__ void __cluster_dims__(2) kernel(unsigned* out
 def test_generic_addresses_of_a_cluster_are_right_wherever_their_window_lies(base):
     compiled = compiling.compile(GENERIC, arch="sm_90a", entry="kernel")
     out = np.zeros(64, np.uint32)
-    emulator.launch(compiled, "kernel", 2, 32, [out], shared_memory_base=base)
+    emulator.launch(compiled, "kernel", 2, 32, [out], placement=emulator.Placement(shared_memory_base=base))
     there = np.array([100 + np.arange(32), np.arange(32)])
     assert (out.reshape(2, 32) == 10 * there + np.array([[1], [0]]) + 12).all()

@@ -178,7 +178,7 @@ def test_a_divergent_barrier_is_found(cuda):
       else { __syncthreads(); p[threadIdx.x] = 5; }
     }"""
     )
-    report = cuda(source, out(64), 40, block=64, hazards=True)
+    report = cuda(source, out(64), 40, block=64, observers=("hazards",))
     assert [h.kind for h in report.hazards] == ["divergent barrier"]
 
 
@@ -198,7 +198,7 @@ def test_named_barriers_with_counts(cuda):
     }"""
     )
     p = out(64)
-    cuda(source, p, block=128, hazards=True).raise_hazards()
+    cuda(source, p, block=128, observers=("hazards",)).raise_hazards()
     assert np.array_equal(p, np.arange(63, -1, -1) * 3)
 
 

@@ -117,10 +117,10 @@ def test_several_observers_hear_the_same_and_the_race_detector_too():
     said, alone = [], told(EXCHANGE)
     observers = [lambda blocks, name=name: Recording(blocks, said, name) for name in ("a ", "b ")]
     racy = EXCHANGE.replace("bar.sync 0;", "")
-    report = emulator.launch(racy, "kernel", 1, 64, [array()], observers=observers, hazards=True)
+    report = emulator.launch(racy, "kernel", 1, 64, [array()], observers=["hazards", *observers])
     assert [hazard.kind for hazard in report.hazards] == ["race"] * len(report.hazards) and report.hazards
     assert [str(h) for h in report.hazards] == [
-        str(h) for h in emulator.launch(racy, "kernel", 1, 64, [array()], hazards=True).hazards
+        str(h) for h in emulator.launch(racy, "kernel", 1, 64, [array()], observers=("hazards",)).hazards
     ]
     a, b = ([(e[2:], at) for e, at in said if e.startswith(name)] for name in ("a ", "b "))
     assert a == b == [one for one in alone if one[0] != "barrier_everyone"]

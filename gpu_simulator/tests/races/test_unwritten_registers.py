@@ -56,7 +56,7 @@ def test_a_variable_without_a_value_is_named_with_its_line_and_holds_something_e
     source, seen = CARRIED % ("", "o[i] = last;"), []
     for _ in range(2):
         out = np.zeros(8, np.int32)
-        report = cuda(source, out, 3, block=1, hazards=True)
+        report = cuda(source, out, 3, block=1, observers=("hazards",))
         assert kinds(report) == ["unwritten register"]
         assert "kernel.cu:4" in str(report.hazards[0]) and "as in last = 0" in str(report.hazards[0])
         seen.append(int(out[0]))
@@ -80,7 +80,7 @@ def test_it_is_said_without_a_search_for_hazards_and_before_the_fault_that_it_ca
     ],
 )
 def test_a_variable_that_is_set_before_it_is_used_is_not_reported(cuda, source):
-    report = cuda(source, np.zeros(8, np.int32), 3, block=1, hazards=True)
+    report = cuda(source, np.zeros(8, np.int32), 3, block=1, observers=("hazards",))
     assert not report.hazards and not report.remarks
 
 
@@ -104,7 +104,7 @@ ASSEMBLY = """extern "C" __global__ void kernel(int* o) {
     ],
 )
 def test_a_register_of_inline_assembly(cuda, text, who):
-    report = cuda(ASSEMBLY % text, np.zeros(32, np.int32), hazards=True)
+    report = cuda(ASSEMBLY % text, np.zeros(32, np.int32), observers=("hazards",))
     assert kinds(report) == ["unwritten register"] * bool(who)
     if who:
         assert who in str(report.hazards[0]) and "of the assembly at kernel.cu:3" in str(report.hazards[0])
@@ -115,7 +115,7 @@ def test_a_branch_by_a_predicate_that_nothing_has_written(cuda):
     source = """extern "C" __global__ void kernel(int* o) {
       asm volatile("{ .reg .pred q; @q bra away; st.global.u32 [%0], 1; away: }" :: "l"(o));
     }"""
-    report = cuda(source, np.zeros(32, np.int32), block=1, hazards=True)
+    report = cuda(source, np.zeros(32, np.int32), block=1, observers=("hazards",))
     assert kinds(report) == ["unwritten register"] and "a value of q" in str(report.hazards[0])
 
 
@@ -124,12 +124,15 @@ def test_a_variable_that_the_compiler_leaves_out_is_named_by_its_warning(cuda):
       int place;
       o[place] = 1;
     }"""
-    report = cuda(source, np.zeros(32, np.int32), block=1, hazards=True)
+    report = cuda(source, np.zeros(32, np.int32), block=1, observers=("hazards",))
     assert [hazard.severity for hazard in report.hazards] == ["suspicious"]
     assert str(report.hazards[0]).startswith("kernel.cu:3: the compiler warns that place is used")
     assert cuda(source, np.zeros(32, np.int32), block=1).remarks == [str(report.hazards[0])]
     once = cuda(
-        source.replace("o[place]", 'asm("" : "+r"(place)); o[place & 7]'), np.zeros(32, np.int32), block=1, hazards=True
+        source.replace("o[place]", 'asm("" : "+r"(place)); o[place & 7]'),
+        np.zeros(32, np.int32),
+        block=1,
+        observers=("hazards",),
     )
     assert kinds(once) == ["unwritten register"] and "uses the value of place" in str(once.hazards[0])
 
@@ -153,7 +156,9 @@ TILE = """extern "C" __global__ void kernel(const short* a, int* o, int m) {
 
 @pytest.mark.parametrize(("end", "who"), [("m", ""), ("m + 2", "thread (38, 0, 0)")])
 def test_threads_beyond_an_edge_may_store_to_shared_memory_what_nobody_uses(cuda, end, who):
-    report = cuda(TILE.replace("END", end), np.ones(64, np.int16), np.zeros(64, np.int32), 38, block=64, hazards=True)
+    report = cuda(
+        TILE.replace("END", end), np.ones(64, np.int16), np.zeros(64, np.int32), 38, block=64, observers=("hazards",)
+    )
     assert kinds(report) == ["unwritten register"] * bool(who)
     if who:
         assert f"{who} uses a value from shared memory that depends on mine, which nothing" in str(report.hazards[0])

@@ -49,9 +49,9 @@ END = "  __syncthreads();\n  if (warp == 0) tcgen05_dealloc<1>(base, 64);\n"
 WHOLE = START + MULTIPLY + WAIT + AFTER + LOAD + END
 
 
-def launch(body: str, threads=128, hazards=True, **options):
+def launch(body: str, threads=128, observers=("hazards",), **options):
     compiled = compiling.compile(FRAME.replace("BODY", body), arch="sm_100a", name="kernel.cu", entry="kernel")
     out = np.zeros(4096, np.uint32)
     options = {"max_instructions": 200_000, **options}
-    report = emulator.launch(compiled, "kernel", 1, threads, [out, 0, 0, 1], hazards=hazards, **options)
+    report = emulator.launch(compiled, "kernel", 1, threads, [out, 0, 0, 1], observers=observers, **options)
     return out, report

@@ -140,13 +140,13 @@ def test_products_of_different_warps_are_never_in_order_without_a_wait(other, sa
 
 
 def test_nothing_clears_columns():
-    out, _ = launch(HAZARDS["accumulated on nothing"][0], hazards=False)
+    out, _ = launch(HAZARDS["accumulated on nothing"][0], observers=())
     assert (out[:1024] != 16).all()
 
 
 def test_late_timing_shows_what_was_not_waited_for():
     for name in ("nobody waits for the commit", "no commit", "loaded before wait::st"):
-        out, _ = launch(HAZARDS[name][0], timing="late", hazards=False)
+        out, _ = launch(HAZARDS[name][0], timing="late", observers=())
         assert not (out[:1024] == 16).all(), name
 
 
@@ -251,7 +251,7 @@ def test_a_register_that_is_used_before_the_wait_is_a_remark(uses, remarks):
 
 
 def test_tensor_memory_can_be_looked_into():
-    _, report = launch(WHOLE, hazards=False)
+    _, report = launch(WHOLE, observers=())
     site = next(site for site in report.sites if site.opcode.startswith("tcgen05.ld"))
     cells = report.inspect(site, warp=2).tensor_memory
     assert cells.shape == (128, 512)
@@ -318,7 +318,7 @@ AT_ZERO = BASED.replace("mine = base + (warp * 32 << 16)", "mine = warp * 32 << 
 
 @pytest.mark.parametrize("base", [0, 32, 96, 448, 480])
 def test_an_allocation_may_begin_at_any_32_columns(base):
-    out, report = launch(BASED, tensor_memory_base=base)
+    out, report = launch(BASED, placement=emulator.Placement(tensor_memory_base=base))
     assert (out[:1024] == 16).all() and report.hazards == []
     assert out[1024] == (base if base + 64 <= 512 else 0)
 
@@ -326,16 +326,16 @@ def test_an_allocation_may_begin_at_any_32_columns(base):
 def test_a_kernel_that_assumes_column_0_is_found():
     assert (launch(AT_ZERO)[0][:1024] == 16).all()
     with pytest.raises(emulator.errors.LabError, match="uses columns 8 to 15 .* holds columns 96 to 159"):
-        launch(AT_ZERO, tensor_memory_base=96)
+        launch(AT_ZERO, placement=emulator.Placement(tensor_memory_base=96))
 
 
 def test_shared_memory_may_begin_elsewhere():
-    assert (launch(WHOLE, shared_memory_base=1024)[0][:1024] == 16).all()
+    assert (launch(WHOLE, placement=emulator.Placement(shared_memory_base=1024))[0][:1024] == 16).all()
     with pytest.raises(emulator.errors.LabError, match="multiple of 1,024 from 0 to 15,360, not 16"):
-        launch(WHOLE, shared_memory_base=16)
+        launch(WHOLE, placement=emulator.Placement(shared_memory_base=16))
 
 
 @pytest.mark.parametrize("base", [-32, 1, 512, 33])
 def test_a_base_is_a_multiple_of_32_columns(base):
     with pytest.raises(emulator.errors.LabError, match="multiple of 32 from 0 to 480"):
-        launch(WHOLE, tensor_memory_base=base)
+        launch(WHOLE, placement=emulator.Placement(tensor_memory_base=base))

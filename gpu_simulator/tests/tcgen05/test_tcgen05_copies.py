@@ -104,7 +104,12 @@ def launch(operations=COPY, shape="128x256b", tile=None, groups=1, edit=lambda t
     out = np.zeros((groups, 128, COLUMNS), np.uint32)
     word = encode_sm100(tile or dense(shape))
     report = gpu_simulator.launch(
-        compiled, "kernel", groups, 128, [image.reshape(-1), out.reshape(-1), word], **{"hazards": True, **options}
+        compiled,
+        "kernel",
+        groups,
+        128,
+        [image.reshape(-1), out.reshape(-1), word],
+        **{"observers": ("hazards",), **options},
     )
     return out, image, report
 

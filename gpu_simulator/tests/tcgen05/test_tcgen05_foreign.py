@@ -43,7 +43,7 @@ def gemm(group: int, loads: int, ptx=lambda text: text, block_n=64, m=256, n=192
 @pytest.mark.parametrize("loads", [0, 1, 2])
 def test_a_kernel_from_elsewhere_is_exact_and_clean(group, loads):
     assert gemm(group, loads)[0]
-    exact, report = gemm(group, loads, hazards=True, timing="late")
+    exact, report = gemm(group, loads, observers=("hazards",), timing="late")
     assert exact and report.hazards == []
 
 
@@ -59,9 +59,9 @@ def test_relaxed_waits_and_arrivals_need_the_fence_before(group):
     def tensor(report):
         return [h for h in report.hazards if "tensor memory" in h.message]
 
-    exact, report = gemm(group, 0, relaxed, hazards=True)
+    exact, report = gemm(group, 0, relaxed, observers=("hazards",))
     assert exact and tensor(report) == []
-    _, report = gemm(group, 0, lambda text: relaxed(text, False), hazards=True)
+    _, report = gemm(group, 0, lambda text: relaxed(text, False), observers=("hazards",))
     assert any("has to execute tcgen05.fence::before_thread_sync" in h.message for h in tensor(report))
 
 

@@ -71,7 +71,7 @@ def test_loads_and_stores_of_every_shape(shape, times):
     """
     compiled = compiling.compile(FRAME.replace("BODY", body), arch="sm_100a", name="kernel.cu", entry="kernel")
     out = np.zeros(count * 32 + 256, np.uint32)
-    report = emulator.launch(compiled, "kernel", 1, 128, [out, 0, 0, 1], hazards=True, timing="late")
+    report = emulator.launch(compiled, "kernel", 1, 128, [out, 0, 0, 1], observers=("hazards",), timing="late")
     assert report.hazards == []
     got, after = out[: count * 32].reshape(count, 32), out[count * 32 :].reshape(8, 32)
     touched = {}

@@ -33,7 +33,7 @@ PRODUCTS = [
 @pytest.mark.sampled(every=54)
 @pytest.mark.parametrize("product", PRODUCTS, ids=str)
 def test_exact_in_late_timing_without_hazards(product):
-    got, want, report = run(product, timing="late", hazards=True)
+    got, want, report = run(product, timing="late", observers=("hazards",))
     assert np.array_equal(got, want)
     assert report.hazards == []
 
@@ -51,7 +51,7 @@ def altered(product: Product, which: int, bits: int):
         return tuple(d ^ bits if number == which else d for number, d in enumerate(descriptors))
 
     try:
-        got, want, report = run(product, change=change, hazards=True)
+        got, want, report = run(product, change=change, observers=("hazards",))
     except emulator.EmulatorError as error:
         return str(error)
     return "exact" if np.array_equal(got, want) and not report.hazards else "wrong"

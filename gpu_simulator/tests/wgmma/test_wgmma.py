@@ -100,7 +100,7 @@ SCALES = [
 @pytest.mark.parametrize("form", [*SIZES, *LAYOUTS, *TYPES, *REGISTERS, *SCALES], ids=lambda f: "-".join(map(str, f)))
 def test_one_multiplication_is_exact_and_clean(form):
     for timing in TIMINGS:
-        got, want, report = multiplied(form, timing, hazards=True)
+        got, want, report = multiplied(form, timing, observers=("hazards",))
         assert np.array_equal(got, want), timing
         assert report.hazards == []
 
@@ -188,7 +188,18 @@ def test_forms_that_do_not_exist_are_refused(old, new, said):
 # ---- A ring of stages ----
 
 
-def gemm(source=None, timing="early", m=256, n=128, k=448, config=CONFIG, ptx=None, hazards=True, block=384, **launch):
+def gemm(
+    source=None,
+    timing="early",
+    m=256,
+    n=128,
+    k=448,
+    config=CONFIG,
+    ptx=None,
+    observers=("hazards",),
+    block=384,
+    **launch,
+):
     """(is D exact, the report)."""
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, shape) for shape in ((m, k), (n, k)))
@@ -203,7 +214,7 @@ def gemm(source=None, timing="early", m=256, n=128, k=448, config=CONFIG, ptx=No
     grid = n // config["BLOCK_N"], m // config["BLOCK_M"]
     launch = {"max_instructions": 300_000, **launch}
     report = emulator.launch(
-        compiled, "kernel", grid, block, [*maps, d, n, k], hazards=hazards, timing=timing, **launch
+        compiled, "kernel", grid, block, [*maps, d, n, k], observers=observers, timing=timing, **launch
     )
     return np.array_equal(d, (a @ b.T).astype(np.float32)), report
 
@@ -237,7 +248,7 @@ def test_rings_of_all_kinds_are_exact_and_clean(seed):
 
 def test_512_takes_few_steps():
     config = {**CONFIG, "BLOCK_N": 256, "WGMMA_N": 256}
-    exact, report = gemm(m=512, n=512, k=512, config=config, hazards=False)
+    exact, report = gemm(m=512, n=512, k=512, config=config, observers=())
     assert exact and report.steps < 16_000
 
 

@@ -52,7 +52,7 @@ def report(threads=128, timing="early", **changes):
     source = HEAD + "".join(f"  {changes.get(name, text)}  // {name}\n" for name, text in STAGES.items()) + "}\n"
     compiled = compiling.compile(source, arch="sm_90a", name="one.cu", entry="kernel")
     args = [np.zeros(4096, np.uint32), np.zeros(4096, np.float32)]
-    return emulator.launch(compiled, "kernel", 1, threads, args, hazards=True, timing=timing)
+    return emulator.launch(compiled, "kernel", 1, threads, args, observers=("hazards",), timing=timing)
 
 
 MEET = "__syncthreads();"
@@ -216,7 +216,7 @@ def test_moves_rename_accumulators_in_flight(timing):
     out = []
     for text in (ptx, renamed):
         to = np.zeros(4096, np.float32)
-        report = emulator.launch(text, "kernel", 1, 128, [values, to], hazards=True, timing=timing)
+        report = emulator.launch(text, "kernel", 1, 128, [values, to], observers=("hazards",), timing=timing)
         assert report.hazards == []
         out.append(to)
     assert np.array_equal(*out) and out[0][:1024].any()

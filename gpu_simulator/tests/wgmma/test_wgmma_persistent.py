@@ -38,7 +38,7 @@ def gemm(m=512, n=64, k=256, blocks=2, timing="early", ptx=None, source=SOURCE, 
         TensorMap.of(x, box, 128, element="bf16")
         for x, box in ((raw(a, "bf16"), (64, 128)), (raw(b, "bf16"), (64, 32)), (d, (64, 64)))
     ]
-    launch = {"hazards": True, "max_instructions": 300_000, **launch}
+    launch = {"observers": ("hazards",), "max_instructions": 300_000, **launch}
     report = emulator.launch(kernel, "kernel", blocks, 384, [*maps, m, n, k], timing=timing, **launch)
     return np.array_equal(d, raw(a @ b.T, "bf16")), report
 
