@@ -58,7 +58,7 @@ UNSIGNED = {"unsigned short": 2, "unsigned int": 4, "unsigned long": 8, "unsigne
 TIMINGS = ("early", "late", "staggered")
 
 
-def check(launch) -> None:
+def check(launch: Any) -> None:
     """Raise `LaunchError` if a `Launch` has sizes that a GPU, or the kernel, does not allow."""
     program = launch.program
     if launch.timing not in TIMINGS:

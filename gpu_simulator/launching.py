@@ -253,7 +253,8 @@ class Launch:
         self.options: dict[str, Any] = {}
         self.initial_registers = program.initial_registers()
         self.hazards = Hazards(self) if HAZARDS in observers else None
-        self.observers = tuple(self.hazards.observe if one == HAZARDS else one for one in observers)
+        functions = [one for one in observers if not isinstance(one, str)]
+        self.observers = functions if self.hazards is None else [self.hazards.observe, *functions]
         self.warnings: Iterable[Any] = ()  # of the compiler
         self.unwritten: dict[Any, str] = {}  # by source line, what is to be said of a register that nothing has written
         self.output: list[str] = []

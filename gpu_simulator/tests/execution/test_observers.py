@@ -43,6 +43,7 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r3], 0; @!%p2 bra WAIT;
 ret; }
 """
 )
+RACY = EXCHANGE.replace("bar.sync 0;", "")
 
 
 class Recording(Observer):
@@ -116,11 +117,10 @@ def test_threads_that_wait_at_a_barrier_are_told_of_as_they_come_and_when_they_m
 def test_several_observers_hear_the_same_and_the_race_detector_too():
     said, alone = [], told(EXCHANGE)
     observers = [lambda blocks, name=name: Recording(blocks, said, name) for name in ("a ", "b ")]
-    racy = EXCHANGE.replace("bar.sync 0;", "")
-    report = emulator.launch(racy, "kernel", 1, 64, [array()], observers=["hazards", *observers])
+    report = emulator.launch(RACY, "kernel", 1, 64, [array()], observers=["hazards", *observers])
     assert [hazard.kind for hazard in report.hazards] == ["race"] * len(report.hazards) and report.hazards
     assert [str(h) for h in report.hazards] == [
-        str(h) for h in emulator.launch(racy, "kernel", 1, 64, [array()], observers=("hazards",)).hazards
+        str(h) for h in emulator.launch(RACY, "kernel", 1, 64, [array()], observers=("hazards",)).hazards
     ]
     a, b = ([(e[2:], at) for e, at in said if e.startswith(name)] for name in ("a ", "b "))
     assert a == b == [one for one in alone if one[0] != "barrier_everyone"]
@@ -171,3 +171,19 @@ def test_every_event_is_described_and_heard_as_it_is_told():
         if own is not None:
             wanted, has = (inspect.signature(f).parameters for f in (getattr(Observer, event), own))
             assert len(wanted) == len(has), event
+
+
+@pytest.mark.parametrize("observers", ["hazard", ["hazards", "counts"]])
+def test_an_unknown_name_is_refused_with_the_name_there_is(observers):
+    with pytest.raises(
+        emulator.LaunchError, match="There is no observer '(hazard|counts)'. By name there is 'hazards'"
+    ):
+        emulator.launch(RACY, "kernel", 1, 64, [array()], observers=observers)
+
+
+def test_a_name_may_stand_alone_and_counts_once():
+    alone, twice = (
+        emulator.launch(RACY, "kernel", 1, 64, [array()], observers=observers).hazards
+        for observers in ("hazards", ["hazards", "hazards"])
+    )
+    assert [*map(str, alone)] == [*map(str, twice)] != []
