@@ -14,7 +14,7 @@ from gpu_simulator.effort import Effort
 from gpu_simulator.faults import BudgetExceeded, EmulatorError, LaunchError, MbarrierFault
 from gpu_simulator.launch_checks import check
 from gpu_simulator.launch_progress import progress
-from gpu_simulator.machine.address_space import BELOW_LINE, align_up
+from gpu_simulator.machine.address_space import BELOW_LINE, Placement, align_up
 from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
 from gpu_simulator.machine.heap import HEAP_BYTES
@@ -22,7 +22,6 @@ from gpu_simulator.machine.memory import GlobalMemory
 from gpu_simulator.machine.module_variables import given_variables
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.parameters import buffer_of_argument, read_arguments, with_addresses
-from gpu_simulator.machine.placement import Placement
 from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
 from gpu_simulator.observers.hazards import Hazards, widest_first

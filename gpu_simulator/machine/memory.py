@@ -7,10 +7,9 @@ from bisect import bisect_right
 import numpy as np
 
 from gpu_simulator.faults import MemoryFault
-from gpu_simulator.machine.address_space import BELOW_LINE, GLOBAL_BASE, LINE_BYTES, align_up
+from gpu_simulator.machine.address_space import BELOW_LINE, GLOBAL_BASE, LINE_BYTES, Placement, align_up
 from gpu_simulator.machine.counting import count_shared, sectors_of
 from gpu_simulator.machine.heap import FREED, Heap
-from gpu_simulator.machine.placement import Placement
 from gpu_simulator.ptx.demangle import source_name
 
 # Element type of each width. 16 bytes are a complex number, which NumPy copies without changing bits.

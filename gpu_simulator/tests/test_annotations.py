@@ -9,7 +9,7 @@ INSIDE = {"arithmetic", "codegen", "machine", "observers", "timeline", "tests", 
 MET = (
     "codegen/ops/__init__.py",
     "machine/observer.py",
-    "machine/placement.py",
+    "machine/address_space.py",
     "observers/hazards.py",
     "timeline/trace.py",
 )
