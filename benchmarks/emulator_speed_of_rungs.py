@@ -79,7 +79,7 @@ def main() -> None:
             first, then = seconds(name, n)
             print(f"{name:28} {n:5} {first:8.3f} {then:8.3f} {2 * n**3 / then / 1e6:9.1f}")
     _, plain = seconds("t4/03_swizzled", 256)
-    _, careful = seconds("t4/03_swizzled", 256, hazards=True)
+    _, careful = seconds("t4/03_swizzled", 256, observers=("hazards",))
     print(f"hazards: {careful / plain:.1f} times slower (t4/03_swizzled, 256)")
     simulated = numba_seconds()
     if simulated is None:

@@ -77,8 +77,9 @@ def serve() -> None:
             kernel = lab.kernel(name)
             made[name, n] = kernel, kernel.compile_as_taught(), make_inputs(kernel.problem, n, n, n, "integers", 0)
         kernel, compiled, inputs = made[name, n]
+        observers = ("hazards",) if hazards else ()
         begun = time.process_time()
-        emulating.launch(compiled, kernel.grid(n, n, n), inputs.arguments(), kernel.spec.cluster, hazards=hazards)
+        emulating.launch(compiled, kernel.grid(n, n, n), inputs.arguments(), kernel.spec.cluster, observers=observers)
         print(time.process_time() - begun, flush=True)
 
 

@@ -25,6 +25,7 @@ from gpu_simulator.faults import (
     WarpgroupFault,
 )
 from gpu_simulator.launching import launch
+from gpu_simulator.machine.address_space import Placement
 from gpu_simulator.observers.hazards import widest_first
 from gpu_simulator.report import Report, Site, Totals
 from gpu_simulator.simulating import simulate
@@ -42,6 +43,7 @@ __all__ = [
     "MalformedPtx",
     "MbarrierFault",
     "MemoryFault",
+    "Placement",
     "Report",
     "Site",
     "TensorMemoryFault",

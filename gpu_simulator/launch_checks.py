@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from gpu_simulator.faults import LaunchError
-from gpu_simulator.hardware.tensor_memory_layout import ALLOCATIONS, COLUMNS
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.parameter_types import Parameter, parameters
 
@@ -59,23 +58,11 @@ UNSIGNED = {"unsigned short": 2, "unsigned int": 4, "unsigned long": 8, "unsigne
 TIMINGS = ("early", "late", "staggered")
 
 
-def check_shared_base(base) -> None:
-    """Raise `LaunchError` for an address at which shared memory cannot begin; a program is laid out for it."""
-    if base not in range(0, 16 * 1024, 1024):
-        raise LaunchError(f"shared_memory_base must be a multiple of 1,024 from 0 to 15,360, not {base!r}.")
-
-
-def check(launch) -> None:
+def check(launch: Any) -> None:
     """Raise `LaunchError` if a `Launch` has sizes that a GPU, or the kernel, does not allow."""
     program = launch.program
     if launch.timing not in TIMINGS:
         raise LaunchError(f'timing must be "early", "late" or "staggered", not {launch.timing!r}.')
-    base = launch.tensor_memory_base
-    if base not in range(0, COLUMNS, ALLOCATIONS[0]):
-        raise LaunchError(
-            f"tensor_memory_base must be a multiple of {ALLOCATIONS[0]} from 0 to {COLUMNS - ALLOCATIONS[0]}, "
-            f"not {base!r}."
-        )
     if launch.dynamic_smem < 0:
         raise LaunchError(f"dynamic_smem_bytes must be 0 or more, not {launch.dynamic_smem:,}.")
     if launch.threads > MAX_THREADS:

@@ -12,9 +12,9 @@ import numpy as np
 from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.effort import Effort
 from gpu_simulator.faults import BudgetExceeded, EmulatorError, LaunchError, MbarrierFault
-from gpu_simulator.launch_checks import check, check_shared_base
+from gpu_simulator.launch_checks import check
 from gpu_simulator.launch_progress import progress
-from gpu_simulator.machine.address_space import BELOW_LINE, align_up
+from gpu_simulator.machine.address_space import BELOW_LINE, Placement, align_up
 from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
 from gpu_simulator.machine.heap import HEAP_BYTES
@@ -36,6 +36,8 @@ LANES_AT_ONCE = 16384
 QUANTUM = 200_000
 OUTPUT_LIMIT = 1 << 20  # characters of printf output that are kept; by default a GPU's buffer has the same size
 TEXT_OVERHEAD = 64  # bytes that a Python string needs in addition to its text
+HAZARDS = "hazards"  # the observer that has a name
+DEFAULT_PLACEMENT = Placement()
 
 Extent: TypeAlias = int | Sequence[int] | np.ndarray  # one to three whole numbers
 ObserverOf: TypeAlias = Callable[[ResidentBlocks], Observer]
@@ -57,17 +59,13 @@ def launch(
     args: Sequence[Any] = (),
     dynamic_smem_bytes: int = 0,
     cluster: Extent = (1, 1, 1),
-    hazards: bool = False,
     timing: str = "early",
     max_instructions: int | None = None,
     max_seconds: float | None = None,
     max_bytes: int | None = None,
     max_steps: int | None = None,
-    observers: Iterable[ObserverOf] = (),
-    crossing: int | None = None,
-    tensor_memory_base: int = 0,
-    shared_memory_base: int = 0,
-    reversed_arrays: bool = False,
+    observers: Iterable[str | ObserverOf] = (),
+    placement: Placement = DEFAULT_PLACEMENT,
     heap_bytes: int = HEAP_BYTES,
     on_start: Callable[[Launch], None] | None = None,
     symbols: Mapping[str, Any] | None = None,
@@ -82,8 +80,6 @@ def launch(
     is a buffer like any other. A struct is given as `bytes`, or as a tuple of its members, in which an array stands for
     a pointer; an array of pointers is a list of arrays.
     dynamic_smem_bytes: size of the `extern __shared__` arrays; by default that of the compiled object.
-    hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised reads,
-    and for missing waits and fences (`Report.hazards`).
     timing: "early" completes asynchronous copies at once, "late" at the last moment that is legal. "staggered" is for
     clusters: loads that are issued by blocks of odd rank are late, and everything else is early. In late timing,
     elect.sync also elects the highest lane instead of the lowest, because PTX does not say which one it elects; and in
@@ -93,22 +89,16 @@ def launch(
     max_seconds: limit of processor time of this thread. It depends on the machine; the other two limits do not.
     max_bytes: limit of the memory that the launch takes besides `args`; by default GEMM_LAB_MEMORY_MB, or three
     quarters of what is free. If necessary, fewer blocks are resident together.
-    crossing: the number of an array, in the order of `args`, whose middle is placed at a multiple of 4 GiB, so that
-    addresses computed in 32 bits are wrong; possible if it and the arrays before it have at most 16 MiB.
-    tensor_memory_base: the column, a multiple of 32, from which tcgen05.alloc looks for free columns first. By default
-    the first allocation of a block begins at column 0, which no GPU promises.
-    shared_memory_base: the address, a multiple of 1,024, at which the shared memory of a block begins. By default 0; on
-    GPUs from sm_80 on it is 1,024, because the system reserves the bytes below. With another base than 0 the
-    `__shared__` arrays also lie in the opposite order, and generic addresses of shared memory begin elsewhere, which
-    nobody promises either.
-    reversed_arrays: place the arrays of `args` in memory from the last one to the first, at odd multiples of 16 bytes.
+    placement: where arrays, shared memory and tensor memory lie.
     heap_bytes: size of the heap of malloc in device code; by default 8 MiB, as CUDA has it.
     symbols: contents of `__constant__` and `__device__` variables by name, which a host program would copy there: an
     array of the variable's size, which is updated in place, so that the next launch can be given it; a number; `bytes`.
     uninit: numbers of arguments whose arrays begin uninitialised, as memory of cudaMalloc does: with NaN in every
     format; of a member of a struct or of an array of pointers, such as "0.1". A search for hazards reports what is
     read there before it is written.
-    observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
+    observers: "hazards" looks for races in shared and global memory, between lanes, warps and blocks, for uninitialised
+    reads, and for missing waits and fences (`Report.hazards`). Others are functions that are called with each group of
+    resident blocks, and return an `Observer` of that group.
     on_start: called with the `Launch` before it runs; `launch_progress.progress` says what that is doing.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
@@ -120,25 +110,21 @@ def launch(
     if entry is None:
         entry = getattr(compiled_or_ptx, "entry", None) or _only_entry(ptx)
     dynamic = dynamic_smem_bytes or getattr(compiled_or_ptx, "dynamic_smem", 0)
-    check_shared_base(shared_memory_base)
-    program = program_of(ptx, entry, shared_memory_base)
+    program, observers = program_of(ptx, entry, placement.shared_memory_base), _known(observers)
     try:
         run = Launch(
-            program.with_local_followed if hazards else program,
+            program.with_local_followed if HAZARDS in observers else program,
             _extent(grid, "grid"),
             _extent(block, "block"),
             args,
             int(dynamic),
             _extent(cluster, "cluster"),
-            bool(hazards),
             timing,
             files,
             max_bytes=max_bytes,
             effort=Effort(max_instructions, max_steps, max_seconds),
-            observers=tuple(observers),
-            crossing=crossing,
-            tensor_memory_base=tensor_memory_base,
-            reversed_arrays=bool(reversed_arrays),
+            observers=observers,
+            placement=placement,
             heap_bytes=int(heap_bytes),
             symbols=symbols,
             uninit=uninit,
@@ -178,7 +164,6 @@ def run_block(
         args,
         compiled.dynamic_smem,
         _extent(cluster, "cluster"),
-        False,
         "early",
         compiled.files,
         number,
@@ -186,6 +171,15 @@ def run_block(
         effort=effort,
         observers=(observer_of,),
     ).execute()
+
+
+def _known(observers: Iterable[str | ObserverOf]) -> tuple[str | ObserverOf, ...]:
+    """The observers, each once. Raises `LaunchError` for a name that is none."""
+    found = tuple(dict.fromkeys([observers] if isinstance(observers, str) else observers))
+    for one in found:
+        if isinstance(one, str) and one != HAZARDS:
+            raise LaunchError(f"There is no observer {one!r}. By name there is {HAZARDS!r}; others are functions.")
+    return found
 
 
 def _only_entry(ptx: str) -> str:
@@ -219,23 +213,20 @@ class Launch:
         args: Sequence[Any],
         dynamic: int,
         cluster: tuple[int, int, int],
-        hazards: bool,
         timing: str,
         files: Mapping[str, str] | None,
         only_block: int | None = None,
         probes: frozenset = frozenset(),
         max_bytes: int | None = None,
         effort: Effort | None = None,
-        observers: tuple[ObserverOf, ...] = (),
-        crossing: int | None = None,
-        tensor_memory_base: int = 0,
-        reversed_arrays: bool = False,
+        observers: tuple[str | ObserverOf, ...] = (),
+        placement: Placement = DEFAULT_PLACEMENT,
         heap_bytes: int = HEAP_BYTES,
         symbols: Mapping[str, Any] | None = None,
         uninit: Iterable[int | str] = (),
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
-        self.timing, self.dynamic_smem, self.tensor_memory_base = timing, dynamic, tensor_memory_base
+        self.timing, self.dynamic_smem, self.placement = timing, dynamic, placement
         self.args, self.only_block, self.probes = list(args), only_block, probes
         self.threads = block[0] * block[1] * block[2]
         self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
@@ -243,10 +234,9 @@ class Launch:
         check(self)
         pieces, self.buffers = read_arguments(program, self.args)
         self.given = given_variables(program, symbols)
-        self.crossing, self.reversed_arrays = crossing, reversed_arrays
         self.heap_bytes = heap_bytes if program.allocates else 0
-        self._reserve(max_bytes, hazards)
-        places = GlobalMemory.places_of(program, self.buffers, crossing, reversed_arrays)
+        self._reserve(max_bytes, HAZARDS in observers)
+        places = GlobalMemory.places_of(program, self.buffers, placement)
         parameters = with_addresses(program, pieces, places)
         self.memory = GlobalMemory(program, parameters, self.buffers, places, self.heap_bytes)
         self.heap = self.memory.heap
@@ -261,8 +251,9 @@ class Launch:
         self.patterns, self.clock_start = Patterns(), 1000
         self.options: dict[str, Any] = {}
         self.initial_registers = program.initial_registers()
-        self.hazards = Hazards(self) if hazards else None
-        self.observers = observers if self.hazards is None else (self.hazards.observe, *observers)
+        self.hazards = Hazards(self) if HAZARDS in observers else None
+        functions = [one for one in observers if not isinstance(one, str)]
+        self.observers = functions if self.hazards is None else [self.hazards.observe, *functions]
         self.warnings: Iterable[Any] = ()  # of the compiler
         self.unwritten: dict[Any, str] = {}  # by source line, what is to be said of a register that nothing has written
         self.output: list[str] = []
@@ -296,7 +287,7 @@ class Launch:
         }
         if self.heap_bytes:
             fixed["the heap of malloc, which is kept twice"] = 2 * self.heap_bytes
-        if self.crossing is not None:
+        if self.placement.crossing is not None:
             fixed["the room before the array at a 4 GiB line, which is kept twice"] = 2 * BELOW_LINE
         if hazards:  # estimated for shadow cells of 4 bytes
             a_cell = SharedShadow.bytes_a_cell(lanes // 32 * self.clusters.size)
@@ -411,16 +402,13 @@ class Launch:
             self.args,
             self.dynamic_smem,
             self.cluster,
-            False,
             self.timing,
             self.files,
             block,
             probes,
             effort=self.effort.unspent(),
             observers=(observer_of,),
-            crossing=self.crossing,
-            tensor_memory_base=self.tensor_memory_base,
-            reversed_arrays=self.reversed_arrays,
+            placement=self.placement,
             heap_bytes=self.heap_bytes,
         )
         other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from gpu_simulator.codegen.program import Program
 from gpu_simulator.faults import BudgetExceeded, LaunchError
 from gpu_simulator.ptx.demangle import source_name
 
@@ -85,7 +86,7 @@ class Account:
 
 
 def blocks_at_once(
-    wanted: int, a_block: dict[str, int], fixed: dict[str, int], limit: int, program, cluster: int = 1
+    wanted: int, a_block: dict[str, int], fixed: dict[str, int], limit: int, program: Program, cluster: int = 1
 ) -> int:
     """How many of the `wanted` blocks (or clusters, if they have more than one block) can be resident together.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from gpu_simulator.faults import EmulatorError, HazardFound
+from gpu_simulator.hardware.banks import conflict_degree
 from gpu_simulator.machine.counting import SiteCounts
 from gpu_simulator.observers.hazards import Hazard
 from gpu_simulator.observers.inspection import Snapshot, WarpAccess, replay
@@ -59,7 +60,7 @@ class Totals:
     @property
     def conflict_degree(self) -> float:
         """Wavefronts divided by ideal wavefronts; 1.0 without shared accesses."""
-        return self.wavefronts / self.ideal_wavefronts if self.ideal_wavefronts else 1.0
+        return conflict_degree(self.wavefronts, self.ideal_wavefronts)
 
 
 Where: TypeAlias = "int | tuple[str, int] | Site"  # a source line, (file, line), or a site
@@ -71,8 +72,8 @@ class Report:
 
     instructions: warp instructions executed.   steps: of the emulator, as `effort` counts them.
     sites: one `Site` for each PTX instruction.   totals: their sums.
-    hazards: the findings; empty without `hazards=True`.   output: the text of printf.
-    remarks: without `hazards=True`, what is found all the same: sentences about uses of registers that nothing has
+    hazards: the findings; empty without the observer "hazards".   output: the text of printf.
+    remarks: without that observer, what is found all the same: sentences about uses of registers that nothing has
     written, and about variables of the module that nothing fills.
     most_on_the_way: with timing "late", the most bytes that were in flight at once in copies that report to mbarriers,
     over the blocks that ran together; each copy takes as long as it legally can.

@@ -37,8 +37,8 @@ def simulate(
     kernel: its name, of a template with arguments (`"scale<float, 4>"`); needed if there are several.
     grid, block, args: as for `launch`.   arch: what is compiled for, such as "sm_90a".
     include: folders with headers.   defines: macros.   std: the C++ standard, such as "c++20"; by default C++17, or
-    C++20 for a source that needs it.   options: further keyword arguments of `launch`, such as `hazards=True` or
-    `symbols={"filter": array}`.
+    C++20 for a source that needs it.   options: further keyword arguments of `launch`, such as
+    `observers=["hazards"]` or `symbols={"filter": array}`.
 
     Raises `ConfigError` for a name that fits no kernel or no file, `compiler.CompileError`, `LaunchError` for an array
     of another type than the kernel's parameter points to (`launch_checks.check_dtypes`), and what `launch` raises.

@@ -18,7 +18,6 @@ CROWDED = {
     "gpu_simulator/tests/programs/wrong": "one program a file",
     "tests/attacks/answers/right": "one answer a file",
     "tests/attacks/answers/wrong": "one answer a file",
-    "tests/simulator": "its kernels, and the files that make them, are shared by tests of several architectures",
     "tools/figures": "one picture a file",
 }
 MAX_LINES = 450

@@ -39,9 +39,10 @@ OPERATIONS: dict[str, dict[str, dict[str, Any]]] = {
         "emulate": {
             "compiled": {"name": str, "ptx": str, "entry": str, "threads": int, "dynamic_smem": int,
                          "files": dict[str, str]},
-            "grid": tuple[int, ...], "args": list[ARGUMENT], "?cluster": tuple[int, ...], "?hazards": bool,
-            "?timing": Literal["early", "late", "staggered"], "?crossing": int | None,
-            "?tensor_memory_base": int, "?shared_memory_base": int, "?reversed_arrays": bool,
+            "grid": tuple[int, ...], "args": list[ARGUMENT], "?cluster": tuple[int, ...],
+            "?observers": tuple[Literal["hazards"], ...], "?timing": Literal["early", "late", "staggered"],
+            "?placement": {"?crossing": int | None, "?tensor_memory_base": int, "?shared_memory_base": int,
+                           "?reversed_arrays": bool},
             "?max_instructions": int | None, "?max_steps": int | None,
             "?max_seconds": float | None,
         },

@@ -58,6 +58,7 @@ class Emulator:
         """({"arrays": the arguments' arrays after the launch, "report": the report}, printed text)."""
         options = {"cluster": (1, 1, 1)} | payload
         compiled, grid, args, cluster = (options.pop(name) for name in ("compiled", "grid", "args", "cluster"))
+        options["placement"] = emulator.Placement(**options.pop("placement", {}))
         kernel, block = SimpleNamespace(**compiled), (compiled["threads"], 1, 1)
         report = emulator.launch(kernel, kernel.entry, tuple(grid), block, args, cluster=tuple(cluster), **options)
         return {"arrays": arrays_of(args), "report": report}, report.output[:OUTPUT_LIMIT]

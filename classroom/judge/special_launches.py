@@ -32,7 +32,7 @@ from gemm_lab.lab.emulating import launch, limits, smallest_size
 from gemm_lab.measure.check import told_apart
 from gemm_lab.measure.inputs import Inputs, reference, rounded
 from gemm_lab.notebook.judges.run_faults import EARLY_USE, FAULTS
-from gpu_simulator import MemoryFault, widest_first
+from gpu_simulator import MemoryFault, Placement, widest_first
 
 Size = tuple[int, int, int]
 # Columns at which the first allocation of tensor memory begins in a launch: multiples of 32, but not of 64.
@@ -59,7 +59,7 @@ def wrong_with_special_values(
         around = circumstances(answer, compiled, number, sizes, seed, sms)
         reason = wrong_with(answer, compiled, inputs, among, around)
         if reason:
-            at_zero = replace(around, shared_memory_base=0)
+            at_zero = replace(around, placement=replace(around.placement, shared_memory_base=0))
             by_address = not wrong_with(answer, compiled, inputs, among, at_zero)
             return reason + (SAYS_BASE if by_address else "")
     return ""
@@ -69,23 +69,19 @@ def wrong_with_special_values(
 class Circumstances:
     """What an answer must not rely on in one launch.
 
-    sms: multiprocessors, see `Kernel.grid`.   crossing: the number of the array that crosses a multiple of 4 GiB, so
-    that addresses computed in 32 bits are wrong.   timing, tensor_memory_base, shared_memory_base,
-    reversed_arrays: see `gpu_simulator.launch`.
+    sms: multiprocessors, see `Kernel.grid`.   timing, placement: see `gpu_simulator.launch`.
     hazards: whether hazards are looked for.
     """
 
     sms: int | None = None
-    crossing: int | None = None
     timing: str = "early"
-    tensor_memory_base: int = 0
-    shared_memory_base: int = 0
-    reversed_arrays: bool = False
+    placement: Placement = Placement()
     hazards: bool = False
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of `gpu_simulator.launch`."""
-        return {name: value for name, value in vars(self).items() if name != "sms"}
+        observers = ("hazards",) if self.hazards else ()
+        return {"timing": self.timing, "placement": self.placement, "observers": observers}
 
 
 def circumstances(
@@ -112,11 +108,8 @@ def circumstances(
         timing = "staggered"
     return Circumstances(
         sms=sms,
-        crossing=number % len(answer.problem.arrays),
         timing=timing,
-        tensor_memory_base=base,
-        shared_memory_base=SHARED_BASE,
-        reversed_arrays=number % 2 == 1,
+        placement=Placement(number % len(answer.problem.arrays), number % 2 == 1, SHARED_BASE, base),
         hazards=at_a_size or timing != "early",
     )
 
@@ -184,9 +177,9 @@ def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around
         grid, options = answer.grid(m, n, k, around.sms), {**around.options(), **limits(m, n, k)}
         arrays, report = launch(compiled, grid, inputs.arguments(), answer.spec.cluster, **options)
     except MemoryFault as fault:
-        if around.crossing is None:
+        if around.placement.crossing is None:
             return f"{where}{_said(around)}: {fault}"
-        name = answer.problem.arrays[around.crossing].upper()
+        name = answer.problem.arrays[around.placement.crossing].upper()
         return f"{where}, with {name} in memory on both sides of a multiple of 4 GiB: {fault}"
     except FAULTS as fault:
         return f"{where}{_said(around)}: {fault}"
@@ -221,8 +214,10 @@ def _said(around: Circumstances) -> str:
     said = ""
     if around.sms is not None:
         said += f", on {around.sms} multiprocessor{'s' * (around.sms != 1)}"
-    if around.tensor_memory_base:
-        said += f", with tensor memory allocated from column {around.tensor_memory_base} on if that is possible"
+    if around.placement.tensor_memory_base:
+        said += (
+            f", with tensor memory allocated from column {around.placement.tensor_memory_base} on if that is possible"
+        )
     if around.timing == "late":
         said += ", with copies that come as late as they may"
     elif around.timing == "staggered":

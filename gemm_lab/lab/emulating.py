@@ -77,6 +77,8 @@ def launch(
     """
     server = device.emulating_server()
     if server is not None:
+        if "placement" in options:
+            options["placement"] = vars(options["placement"])
         facts = {name: getattr(compiled, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
         answer = server.request(
             "emulate",
@@ -192,7 +194,7 @@ def search(
 ) -> Report:
     """Launch once on small integers, look for hazards, and return the report. timing: "early" or "late"."""
     inputs = make_inputs(kernel.problem, *size, "integers", 0)
-    options = {"hazards": True, "timing": timing, **limits(*size)}
+    options = {"observers": ("hazards",), "timing": timing, **limits(*size)}
     return launch(compiled, kernel.grid(*size, sms), inputs.arguments(), kernel.spec.cluster, **options)[1]
 
 

@@ -132,6 +132,7 @@ def simulate(
     try:
         compiling = _compiling(arch, include, defines, std)
         launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
+        launching["observers"] = ("hazards",) if launching.pop("hazards") else ()
         if not isinstance(symbols, (Mapping, type(None))):
             raise ConfigError(f"symbols is a dict from names of variables to their contents, not {shown(symbols)}.")
         if not isinstance(uninit, (list, tuple)) or any(
@@ -219,7 +220,7 @@ def _card(
         ("sectors", f"{totals.sectors:,}, least {sum(line.least_sectors for line in lines):,}"),
     ]
     facts += [("remark", said) for said in report.remarks]
-    looked = "no race and no missing wait was found" if launching["hazards"] else "hazards were not looked for"
+    looked = "no race and no missing wait was found" if launching["observers"] else "hazards were not looked for"
     count = f"{len(hazards)} hazard{'s' * (len(hazards) > 1)}"
     return SimulationCard(
         kernel=source_name(found.entry),

@@ -74,7 +74,7 @@ def _run(broken: Kernel, blocks: int | None) -> FaultOutcome:
                 (blocks, 1, 1) if blocks else grid,
                 args,
                 cluster,
-                hazards=True,
+                observers=("hazards",),
                 timing=timing,
                 **limits(m, n, k),
             )

@@ -136,7 +136,7 @@ def _extent(text: str) -> list[int]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4, 4,2 or 4,2,1") from None
 
 
-def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int:
+def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path | None = None) -> int:
     """Run the file, print the report, and return the exit code. include: folders with headers. Raises `LabError`."""
     values = _arguments(options)
     defines = dict(_define(word) for word in options.define)
@@ -225,7 +225,7 @@ def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str)
             values,
             options.smem,
             tuple(options.cluster),
-            hazards=options.hazards,
+            observers=("hazards",) if options.hazards else (),
             timing=timing,
             max_instructions=options.max_instructions,
             max_seconds=options.max_seconds,

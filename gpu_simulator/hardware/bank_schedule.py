@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gpu_simulator.hardware import banks as bank_model
 
@@ -41,7 +42,14 @@ def ideal_wavefronts(active_lanes: int, width: int, banks: int = bank_model.BANK
     return -(-active_lanes * width // (banks * bank_model.BANK_BYTES))
 
 
-def schedule(kind: str, addresses, width: int, active=None, source=None, banks: int = bank_model.BANKS) -> Schedule:
+def schedule(
+    kind: str,
+    addresses: ArrayLike,
+    width: int,
+    active: ArrayLike | None = None,
+    source: ArrayLike | None = None,
+    banks: int = bank_model.BANKS,
+) -> Schedule:
     """The wavefronts of one warp's access; their number is what `banks` gives for the same access.
 
     addresses: bytes, one per lane (row addresses for ldmatrix, 8 for each matrix).   width: bytes per lane.

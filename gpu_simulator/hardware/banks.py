@@ -16,6 +16,7 @@ Addresses are bytes, int64 arrays of shape (warps, lanes); `active` is a bool ar
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 BANKS = 32
 BANK_BYTES = 4
@@ -115,7 +116,7 @@ def cp_async_ca_wavefronts(
     return int(contend.sum(2).max(1).sum())
 
 
-def ideal_wavefronts(active_lanes, width: int):
+def ideal_wavefronts(active_lanes: ArrayLike, width: int) -> np.ndarray | np.int64:
     """Wavefronts without bank conflicts: the bytes of the active lanes in passes of 128."""
     return -(-np.asarray(active_lanes) * width // LINE_BYTES)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from gpu_simulator.errors import LabError
 
 CHUNK_BYTES = 16
 LINE_BYTES = 128
+
+
+Addresses = TypeVar("Addresses", int, np.ndarray)
 
 
 class LayoutError(LabError, ValueError):
@@ -58,7 +62,7 @@ class Swizzle:
         moved = address & self.source
         return address ^ (moved >> self.shift if self.shift >= 0 else moved << -self.shift)
 
-    def step(self, swizzled, address, offset_bytes: int):
+    def step(self, swizzled: Addresses, address: Addresses, offset_bytes: int) -> Addresses:
         """The swizzled address of `address + offset_bytes`, computed from `swizzled` with a single XOR.
 
         `swizzled` is the swizzled form of `address`. One XOR is enough if the addition has no carry (address + offset =

@@ -10,6 +10,7 @@ Limits: CUDA Driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -73,7 +74,9 @@ class TensorMap:
             raise TensorMapError(problem)
 
     @classmethod
-    def of(cls, array: np.ndarray, box, swizzle: int = 0, element: str | None = None, **options) -> TensorMap:
+    def of(
+        cls, array: np.ndarray, box: Sequence[int], swizzle: int = 0, element: str | None = None, **options: Any
+    ) -> TensorMap:
         """The map of a whole contiguous array, whose last axis is the innermost dimension. Raises `TensorMapError`.
 
         box: innermost first.   element: only needed where NumPy's type does not say it, such as "tf32" for a float32
@@ -92,7 +95,9 @@ class TensorMap:
         return cls.of_shape(element, array.shape, box, swizzle, array=array, **options)
 
     @classmethod
-    def of_shape(cls, element: str, shape, box, swizzle: int = 0, **options) -> TensorMap:
+    def of_shape(
+        cls, element: str, shape: Sequence[int], box: Sequence[int], swizzle: int = 0, **options: Any
+    ) -> TensorMap:
         """The map of a dense array with this NumPy shape, whose last axis is the innermost dimension."""
         sizes = tuple(shape)[::-1]
         size = ELEMENT_BYTES.get(element, 1)
@@ -159,7 +164,7 @@ class TensorMap:
 
     # ---- What cannot be ----
 
-    def refused(self, corner, storing: bool) -> str:
+    def refused(self, corner: Sequence[int] | np.ndarray, storing: bool) -> str:
         """Why a copy of the box at `corner` (coordinates, innermost first) would stop the kernel; "" if it would not.
 
         `storing` is True for copies to global memory. Recorded on an H200 for loads and stores of tiles, as

@@ -15,6 +15,7 @@ from gpu_simulator.codegen.ops.memory.async_copy import form_of_copy
 from gpu_simulator.machine.address_space import GLOBAL_BASE
 from gpu_simulator.machine.counting import NOT_ACTIVE, based, row_costs, row_hashes
 from gpu_simulator.machine.observer import Observer
+from gpu_simulator.machine.resident_blocks import ResidentBlocks
 
 MOST_ROWS = 20_000  # different rows of addresses of one instruction that are kept
 BULK, PRODUCTS, MBARRIERS, WMMA = "bulk copies (TMA)", "wgmma or tcgen05", "mbarriers", "wmma"
@@ -126,7 +127,7 @@ class RecordedAccesses:
         self.fixed: set[tuple[int, int, str]] = set()
         self.unknown: set[int] = set()
 
-    def observe(self, resident) -> Observer:
+    def observe(self, resident: ResidentBlocks) -> Observer:
         """The observer of one group of resident blocks, for `launch(observers=…)`."""
         return _Recorder(resident, self)
 

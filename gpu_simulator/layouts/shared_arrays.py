@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
+from gpu_simulator.codegen.program import Program
 from gpu_simulator.layouts.declarations import Declaration, declarations
 from gpu_simulator.layouts.recorded_accesses import WMMA, RecordedAccesses, SharedAccess
 from gpu_simulator.ptx.demangle import source_name
@@ -50,12 +51,16 @@ class SharedArray:
 
 
 def shared_arrays(
-    program, smem_bytes: int, recorded: RecordedAccesses, source: str, defines: Mapping[str, object] | None = None
+    program: Program,
+    smem_bytes: int,
+    recorded: RecordedAccesses,
+    source: str,
+    defines: Mapping[str, object] | None = None,
 ) -> list[SharedArray]:
     """The shared arrays that a launch accessed, in the order of their addresses.
 
-    Dynamic shared memory is divided where no instruction's addresses cross. program: a `codegen.program.Program`.
-    smem_bytes: shared memory of a block.   source: the text that may declare the arrays.
+    Dynamic shared memory is divided where no instruction's addresses cross.   smem_bytes: shared memory of a block.
+    source: the text that may declare the arrays.
     """
     accesses, known = list(recorded.shared()), declarations(source, defines)
     found, dynamic_names = [], []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.kernel_file import KernelFile
 from gpu_simulator.launch_checks import check_dtypes
-from gpu_simulator.launching import Extent, launch
+from gpu_simulator.launching import Extent, ObserverOf, launch
 from gpu_simulator.layouts.recorded_accesses import RecordedAccesses
 from gpu_simulator.layouts.trials import ArrayStudy, studies
 from gpu_simulator.report import Report
@@ -31,16 +31,19 @@ def studied_launch(
     *,
     defines: Mapping[str, Any] | None = None,
     rows: Mapping[str, int] | None = None,
+    observers: Iterable[str | ObserverOf] = (),
     **options: Any,
 ) -> StudiedLaunch:
     """Launch a kernel, and try other layouts for its shared arrays.
 
     kernel: what `simulating.compiled_kernel` gives.   defines: the macros with which it was compiled.   rows: as for
-    `studies`.   options: further keyword arguments of `launch`. Raises the errors of `simulating.simulate`.
+    `studies`.   observers, options: further keyword arguments of `launch`. Raises the errors of `simulating.simulate`.
     """
     check_dtypes(kernel.entry, kernel.text, args)
     recorded = RecordedAccesses()
-    report = launch(kernel.program, kernel.entry, grid, block, args, observers=[recorded.observe], **options)
+    report = launch(
+        kernel.program, kernel.entry, grid, block, args, observers=[recorded.observe, *observers], **options
+    )
     ptx = kernel.program if isinstance(kernel.program, str) else kernel.program.ptx
     smem_bytes: int = report._launch.smem_bytes
     program = program_of(ptx, kernel.entry)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 import numpy as np
 
 from gpu_simulator.faults import MemoryFault
-from gpu_simulator.machine.address_space import BELOW_LINE, GLOBAL_BASE, LINE_BYTES, align_up
+from gpu_simulator.machine.address_space import BELOW_LINE, GLOBAL_BASE, LINE_BYTES, Placement, align_up
 from gpu_simulator.machine.counting import count_shared, sectors_of
 from gpu_simulator.machine.heap import FREED, Heap
 from gpu_simulator.ptx.demangle import source_name
@@ -211,19 +211,18 @@ class GlobalMemory:
         cls,
         program,
         buffers: list[tuple[str, np.ndarray]],
-        crossing: int | None = None,
-        reversed_arrays: bool = False,
+        placement: Placement,
     ) -> list[int]:
-        """The offset of each buffer from GLOBAL_BASE. crossing, reversed_arrays: see `gpu_simulator.launch`.
+        """The offset of each buffer from GLOBAL_BASE.
 
         Reversed arrays begin at odd multiples of 16 bytes, the others at multiples of 256, as from cudaMalloc.
         """
         places, end = {}, align_up(program.global_size + program.parameter_size + cls.GAP, 256)
         order = list(enumerate(buffers))
-        for number, (_, buffer) in reversed(order) if reversed_arrays else order:
-            if number == crossing:
+        for number, (_, buffer) in reversed(order) if placement.reversed_arrays else order:
+            if number == placement.crossing:
                 end = max(end, align_up(BELOW_LINE - buffer.nbytes // 2, 256))
-            places[number] = end = end + 16 * reversed_arrays
+            places[number] = end = end + 16 * placement.reversed_arrays
             end = align_up(end + buffer.nbytes + cls.GAP, 256)
         return [places[number] for number in range(len(buffers))]
 

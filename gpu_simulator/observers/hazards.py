@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
 import numpy as np
 
+from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.observers.happens_before import ALWAYS
 from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
@@ -81,7 +83,7 @@ class Hazards:
         """As the function of this name; asked for when there is a tcgen05.ld."""
         return early_uses(self.launch.program.blocks)
 
-    def observe(self, resident) -> RaceDetector:
+    def observe(self, resident: ResidentBlocks) -> RaceDetector:
         """The observer of one group of resident blocks."""
         return RaceDetector(resident, self)
 
@@ -112,7 +114,9 @@ class Hazards:
         """An allocation has been freed, and its place is used for a new one."""
         self.arrays.pop(number, None)
 
-    def add(self, kind: str, site: int, other: int, sentence, reach: int = 0, severity: str = ERROR) -> None:
+    def add(
+        self, kind: str, site: int, other: int, sentence: Callable[[], str], reach: int = 0, severity: str = ERROR
+    ) -> None:
         """Add a finding unless there is one of this kind at the same two lines. sentence: a function that gives it."""
         key = (kind, self.where[site], self.where[other] if other >= 0 else None)
         place = self._seen.get(key, len(self.found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gpu_simulator.faults import EmulatorError
 from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_SHIFT
@@ -32,7 +33,7 @@ class Snapshot:
     variables: dict[str, tuple[int, int]]
     tensor_memory: np.ndarray | None = field(default=None, repr=False)
 
-    def shared_as(self, dtype, variable: str | None = None) -> np.ndarray:
+    def shared_as(self, dtype: DTypeLike, variable: str | None = None) -> np.ndarray:
         """Shared memory as elements of `dtype`; of one variable only, if its name or a part of it is given.
 
         Raises `EmulatorError` if there is no such variable.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
 from gpu_simulator.ptx.inlining import Flat
@@ -85,7 +87,7 @@ class Block:
         return self.code if self.terminator is None else [*self.code, self.terminator]
 
 
-def registers_in(operand):
+def registers_in(operand: Any) -> Iterator[int]:
     """The numbers of the registers that an operand names."""
     kind = type(operand)
     if kind is Register:
@@ -163,7 +165,7 @@ def exchanges(item: Instruction) -> bool:
     return item.family in ("shfl", "vote", "match", "redux") and "sync" in item.parts
 
 
-def mask_operand(item: Instruction):
+def mask_operand(item: Instruction) -> Immediate | Register | str:
     """The operand that names the lanes of a collective; if there is none, "warpgroup" for wgmma, else "full"."""
     family = item.family
     if exchanges(item) or (family == "elect" and "sync" in item.parts):
@@ -194,7 +196,7 @@ def twins_of(blocks: list[Block]) -> dict[int, list[int]]:
     }
 
 
-def lane_mask(item: Instruction, operand):
+def lane_mask(item: Instruction, operand: Any) -> Immediate | Register:
     """The operand that names lanes: a number or a register of 32 bits. Raises `MalformedPtx` for anything else."""
     if type(operand) is Immediate or (type(operand) is Register and operand.type in ("b32", "u32", "s32")):
         return operand
@@ -353,7 +355,7 @@ def _liveness(blocks: list[Block]) -> None:
                 block.live_in, changed = live, True
 
 
-def bits(mask: int):
+def bits(mask: int) -> Iterator[int]:
     """The positions of the set bits, ascending."""
     text = bin(mask)[:1:-1]
     position = text.find("1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from gpu_simulator.ptx.ir import Group, Immediate, Memory, Negated, Pair, Register, Special, Symbol, Vector
 
@@ -62,7 +63,7 @@ class OperandReader:
     def read_all(self, text: str) -> tuple:
         return tuple([self.read(part) for part in split(text)])
 
-    def read(self, text: str):
+    def read(self, text: str) -> Any:
         found = self.lookup(text)
         if type(found) is Register:
             return found
@@ -85,13 +86,13 @@ class OperandReader:
             return Pair(*parts)
         return self.scalar(text, found)
 
-    def simple(self, text: str, what: str):
+    def simple(self, text: str, what: str) -> Any:
         """Read an item of a vector, list, pair, negation or address; such an item cannot be one of these itself."""
         if text[:1] in ("{", "[", "(", "!") or "|" in text:
             raise ValueError(f"{shortened(text)} cannot stand in {what}")
         return self.scalar(text, self.lookup(text))
 
-    def scalar(self, text: str, found):
+    def scalar(self, text: str, found: Any) -> Any:
         if type(found) is Register:
             return found
         if NUMBER.match(text):
@@ -139,7 +140,7 @@ class OperandReader:
             raise ValueError(f"{shortened(text)} is not an address")
         return Memory(base, value)
 
-    def coordinate(self, text: str):
+    def coordinate(self, text: str) -> Any:
         """Read an operand after the first in a tensor address: a vector, a register or a number."""
         if text[:1] == "{":
             return Vector(tuple([self.simple(part, "a vector") for part in split(inside(text, "}"))]))

@@ -54,7 +54,7 @@ def register_code(kind: str) -> str:
     return code if code in ("f4", "f8", "c16", "?") else f"u{SIZE[code]}"
 
 
-def immediate(text: str, kind: str):
+def immediate(text: str, kind: str) -> np.generic:
     """A literal as a NumPy scalar of the PTX type `kind`, with that type's own NumPy code. Raises `ValueError`."""
     code = CODES[kind]
     dtype = NUMPY[code]

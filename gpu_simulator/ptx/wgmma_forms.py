@@ -108,7 +108,7 @@ def _registers(operand, count: int, what: str) -> tuple[int, ...]:
 # ---- What the rest of the program has to know ----
 
 
-def is_multiply(item) -> bool:
+def is_multiply(item: Instruction) -> bool:
     """Whether an instruction is a wgmma product."""
     return item.family == "wgmma" and "mma_async" in item.parts
 
@@ -128,14 +128,14 @@ class Registers(NamedTuple):
     copies: dict[int, Register]
 
 
-def plain_move(item) -> tuple[Register, Register] | None:
+def plain_move(item: Instruction) -> tuple[Register, Register] | None:
     """(destination, source) of a mov without a guard between two registers; None for anything else."""
     if item.family != "mov" or item.guard is not None or len(item.operands) != 2:
         return None
     return item.operands if all(type(operand) is Register for operand in item.operands) else None
 
 
-def registers_of(items) -> Registers:
+def registers_of(items: list[Instruction]) -> Registers:
     """The registers that the wgmma instructions among `items` use. items: all instructions of a program."""
     results: dict[int, Register] = {}
     operands: set[int] = set()

@@ -1,4 +1,7 @@
-"""Compiles CUDA source for tests, with a cache on disk. A test is skipped if NVRTC is not installed."""
+"""Compiles CUDA source for tests, with a cache on disk.
+
+A test is skipped if NVRTC is not installed, or if it includes headers of the kernels and is not in their checkout.
+"""
 
 import os
 import tempfile
@@ -13,6 +16,7 @@ from gpu_simulator.errors import MissingDependency
 
 USER = os.getuid() if hasattr(os, "getuid") else ""
 CACHE = Path(tempfile.gettempdir()) / f"gpu_simulator_tests_{USER}"
+HEADERS = Path(__file__).resolve().parents[2] / "kernels" / "include"
 
 
 def is_here() -> bool:
@@ -30,6 +34,10 @@ def need_compiler() -> None:
 
 
 def compile(source, **options):
-    """`gpu_simulator.compiler.compile` with the tests' cache."""
+    """`gpu_simulator.compiler.compile` with the tests' cache, and the headers of the kernels for who includes them."""
     need_compiler()
-    return compiler.compile(source, cache=CACHE, **options)
+    if '#include "ptx/' in source:
+        if not HEADERS.is_dir():
+            pytest.skip("kernels/include of the checkout is not here", allow_module_level=True)
+        options = {"include": [HEADERS], **options}
+    return compiler.compile(source, **{"cache": CACHE, **options})

@@ -1,7 +1,7 @@
 """One mma.sp for tests: kernel, operands and the product, by the formulas of the PTX ISA for the fragments of mma.sp.
 
 Nothing here comes from the simulator. The lanes of the metadata, which the ISA shows only in figures, are those of
-`gpu_simulator.hardware.sparse_metadata`'s source; tests/simulator/test_mma_sp_on_gpu.py asks a GPU about them.
+`gpu_simulator.hardware.sparse_metadata`'s source; tests/runner/test_mma_sp_on_gpu.py asks a GPU about them.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def launched(path: Path, timing: str):
     shape = (tuple(options.grid), tuple(options.block), after, options.smem, tuple(options.cluster))
     most = options.max_instructions or 50_000
     report = gpu_simulator.launch(
-        kernel.program, kernel.entry, *shape, hazards=True, timing=timing, max_instructions=most
+        kernel.program, kernel.entry, *shape, observers=("hazards",), timing=timing, max_instructions=most
     )
     return report, before, after
 

@@ -48,7 +48,7 @@ def message(value, arrays=(), blobs=b""):
 
 
 def report():
-    return emulator.launch(PTX, "gemm", 1, 32, [np.zeros(4, np.float32)], hazards=True)
+    return emulator.launch(PTX, "gemm", 1, 32, [np.zeros(4, np.float32)], observers=("hazards",))
 
 
 class Trap:
@@ -288,15 +288,13 @@ def test_a_request_of_another_form_reaches_no_backend(changes, backend):
 def test_a_server_takes_what_the_judge_asks_of_a_launch():
     asked = {
         **Circumstances(
-            crossing=1,
             timing="staggered",
-            tensor_memory_base=96,
-            shared_memory_base=1024,
-            reversed_arrays=True,
+            placement=emulator.Placement(1, True, 1024, 96),
             hazards=True,
         ).options(),
         **limits(64, 64, 64),
     }
+    asked["placement"] = vars(asked["placement"])
     job = checked({**ASKED, "payload": {**EMULATE, **asked}}, "emulator")
     assert {name: job["payload"][name] for name in asked} == asked
 

@@ -31,7 +31,7 @@ def attempt(seed):
     chosen = sample(NAMES[seed % len(NAMES)])
     text = Mutator(chosen.ptx, seed).mutant()
     try:
-        launch(chosen, text, max_instructions=INSTRUCTIONS, max_bytes=BYTES, hazards=seed % 3 == 0,
+        launch(chosen, text, max_instructions=INSTRUCTIONS, max_bytes=BYTES, observers=("hazards",) if seed % 3 == 0 else (),
                timing=("early", "late")[seed % 2])  # fmt: skip
     except LabError as error:
         said = str(error)

@@ -10,7 +10,7 @@ from gemm_lab.lab import emulating
 from gemm_lab.lab.kernel import Kernel
 from gpu_simulator.errors import ConfigError, SizeError
 
-SHARED = Path(__file__).parents[1] / "simulator"
+EMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "clusters"
 CHANGES = (
     (
         'grid = ["cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"]',
@@ -27,10 +27,10 @@ def made(tmp_path, monkeypatch):
     """The ring of the emulator's tests as a rung; its clusters come from the launch, not from the kernel."""
     folder = tmp_path / "ring"
     folder.mkdir()
-    source = (SHARED / "cluster_ring.cu").read_text().replace("\nkernel(", "\ngemm(")
+    source = (EMULATOR_TESTS / "cluster_ring.cu").read_text().replace("\nkernel(", "\ngemm(")
     source = source.replace("__cluster_dims__(CLUSTER, 1, 1) ", "").replace(" int K) {", " int M, int N, int K) {")
     (folder / "01_ring.cu").write_text(source)
-    text = (SHARED / "ring.toml").read_text()
+    text = Path(__file__).with_name("ring.toml").read_text()
     for old, new in CHANGES:
         assert old in text
         text = text.replace(old, new)

@@ -13,15 +13,15 @@ from gemm_lab.lab.kernel import Kernel
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware.tensor_map import TensorMapError
 
-SHARED = Path(__file__).parents[1] / "simulator"
+EMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "copies"
 
 
 def folder_with(tmp_path, **replaced) -> Path:
     folder = tmp_path / "ring"
     folder.mkdir()
-    source = (SHARED / "ring.cu").read_text().replace("\nkernel(", "\ngemm(")
+    source = (EMULATOR_TESTS / "ring.cu").read_text().replace("\nkernel(", "\ngemm(")
     (folder / "01_ring.cu").write_text(source.replace(" int K) {", " int M, int N, int K) {"))
-    text = (SHARED / "ring.toml").read_text()
+    text = Path(__file__).with_name("ring.toml").read_text()
     for old, new in replaced.values():
         assert old in text
         text = text.replace(old, new)

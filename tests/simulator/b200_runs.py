@@ -57,7 +57,7 @@ def fails(rung, made, **what) -> bool:
     """Whether late timing reveals that a kernel is broken, by a fault, a hazard or a wrong result."""
     try:
         report, d, exact = run(
-            rung, **small(rung), made=made, hazards=True, timing="late", max_instructions=10**7, **what
+            rung, **small(rung), made=made, observers=("hazards",), timing="late", max_instructions=10**7, **what
         )
     except EmulatorError:  # such as a wait that never ends, or an impossible descriptor
         return True

@@ -22,7 +22,7 @@ def test_exact_at_512_in_few_steps(rung):
 @pytest.mark.parametrize("rung", RUNGS)
 @pytest.mark.parametrize(("size", "sms"), UNEVEN, ids=str)
 def test_any_number_of_tiles_over_any_number_of_multiprocessors(rung, size, sms, timing):
-    report, d, exact = run(rung, *size, sms=sms, hazards=True, timing=timing)
+    report, d, exact = run(rung, *size, sms=sms, observers=("hazards",), timing=timing)
     assert np.array_equal(d, exact) and report.hazards == []
 
 
@@ -39,7 +39,7 @@ def test_the_grid_is_persistent(rung):
 @pytest.mark.parametrize("block_n", [128, 256])
 def test_other_tiles_and_rings(rung, block_n):
     made = compiled(rung, BLOCK_N=block_n, NUM_STAGES=2)
-    report, d, exact = run(rung, 256, 512, 320, sms=2, made=made, hazards=True, timing="late")
+    report, d, exact = run(rung, 256, 512, 320, sms=2, made=made, observers=("hazards",), timing="late")
     assert np.array_equal(d, exact) and report.hazards == []
 
 

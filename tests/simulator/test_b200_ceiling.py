@@ -38,7 +38,7 @@ def test_it_computes_what_it_is_counted_for(timing):
         [d, SEED],
         dynamic_smem_bytes=made.dynamic_smem,
         cluster=spec.cluster,
-        hazards=True,
+        observers=("hazards",),
         timing=timing,
     )
     blocks = [shared_tiles(block).reshape(TILES, 256, 64) for block in (0, 1)]

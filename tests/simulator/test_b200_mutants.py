@@ -76,7 +76,7 @@ def reason(rung, statement: str) -> str | None:
 @pytest.mark.parametrize("rung", RUNGS)
 def test_every_mutant_is_caught_or_listed(rung):
     made = compiled(rung, **RING)
-    report, d, exact = run(rung, **small(rung), made=made, hazards=True, timing="late")
+    report, d, exact = run(rung, **small(rung), made=made, observers=("hazards",), timing="late")
     assert report.hazards == [] and np.array_equal(d, exact)
     all_of_them = broken(rung)
     missed = [m.statement for m in all_of_them if not fails(rung, made, ptx=m.ptx)]

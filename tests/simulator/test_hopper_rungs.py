@@ -9,8 +9,10 @@ import pytest
 from mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
 
+import gemm_lab as lab
 import gpu_simulator as emulator
 from gemm_lab import catalog, compiling
+from gemm_lab.notebook.fault_injection import inject_fault
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RUNGS = [name for name in catalog.kernels() if name.startswith("hopper/")]
@@ -50,7 +52,7 @@ def run(name: str, m: int, n: int, k: int, ptx: str | None = None, sms: int = 4,
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("name", RUNGS)
 def test_a_rung_is_exact_and_clean(name, timing):
-    report, exact = run(name, 512, 768, 256, sms=2, timing=timing, hazards=True)
+    report, exact = run(name, 512, 768, 256, sms=2, timing=timing, observers=("hazards",))
     assert exact and report.hazards == []
 
 
@@ -59,7 +61,7 @@ def test_a_rung_is_exact_and_clean(name, timing):
 @pytest.mark.parametrize("name", ANY_SIZE)
 @pytest.mark.parametrize("size", [(8, 8, 8), (200, 392, 72), (520, 264, 200)])
 def test_tails(name, size, timing):
-    report, exact = run(name, *size, timing=timing, hazards=True)
+    report, exact = run(name, *size, timing=timing, observers=("hazards",))
     assert exact and report.hazards == []
 
 
@@ -117,10 +119,23 @@ def test_mutants_are_caught(name):
 
     def attempt(ptx, timing):
         report, exact = run(
-            name, *SIZES[name[7:9]], ptx=ptx, sms=spec.cluster[0], timing=timing, hazards=True, max_instructions=400_000
+            name,
+            *SIZES[name[7:9]],
+            ptx=ptx,
+            sms=spec.cluster[0],
+            timing=timing,
+            observers=("hazards",),
+            max_instructions=400_000,
         )
         return exact, report
 
     missed = survivors(tried, attempt)
     assert len(tried) > 15 and len(missed) <= 3
     assert [statement for statement in missed if not equivalent(statement, name)] == []
+
+
+def test_sums_that_begin_with_what_the_registers_held_are_wrong():
+    """The first wgmma of a tile adds to registers that nobody has set to 0."""
+    found = inject_fault(lab.kernel("hopper/01"), {"k_tile > 0 || k > 0": "true"})
+    assert found.kind == "a wrong result" and "nan" in found.says
+    assert inject_fault(lab.kernel("hopper/01"), {}).kind == "nothing"

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from mutants import mutants
 
+import gemm_lab as lab
 import gpu_simulator as emulator
 from gemm_lab import catalog, compiling
+from gpu_simulator.codegen.program import program_of
 from gpu_simulator.faults import EmulatorError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -152,7 +154,7 @@ RIGHT = {"ampere/11_any_size": ["cp.async.wait_group"]}
 def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     ptx = compiled(name)[1].ptx
     for timing in ("early", "late") if "cp.async" in ptx else ("early",):
-        report, d, exact = run(name, *small(name), hazards=True, timing=timing)
+        report, d, exact = run(name, *small(name), observers=("hazards",), timing=timing)
         assert report.hazards == [] and np.array_equal(d, exact)
     broken, missed, right = list(mutants(ptx)), [], []
     assert broken
@@ -160,7 +162,7 @@ def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
         what = mutant.statement.split()[0]
         try:
             report, d, _ = run(
-                name, *small(name), kernel=mutant.ptx, hazards=True, timing="late", max_instructions=10**7
+                name, *small(name), kernel=mutant.ptx, observers=("hazards",), timing="late", max_instructions=10**7
             )
         except EmulatorError:  # a barrier that is not there, a wait that never ends
             continue
@@ -188,3 +190,14 @@ def test_lines_of_the_learners_file():
     worst = max(lines, key=lambda line: lines[line].wavefronts)
     assert "ldmatrix" in source[worst - 1] and lines[worst].conflict_degree == 8
     assert sum(t.wavefronts for t in lines.values()) == report.totals.wavefronts
+
+
+def test_kernels_that_write_first_are_not_followed():
+    for name in (
+        "t4/03",
+        "ampere/07",
+        "b200/03",
+        "hopper/03",
+    ):  # hopper/03 leaves only accumulators to the first product
+        compiled = lab.kernel(name).compile_as_taught()
+        assert not program_of(compiled.ptx, compiled.entry).unwritten.places

@@ -24,7 +24,7 @@ def changed(*pairs, timing="late", **options):
         source = source.replace(right, wrong)
     made = compiled(RUNG, source, **RING)
     report, d, exact = run(
-        RUNG, **small(RUNG), made=made, hazards=True, timing=timing, max_instructions=10**7, **options
+        RUNG, **small(RUNG), made=made, observers=("hazards",), timing=timing, max_instructions=10**7, **options
     )
     return np.array_equal(d, exact), report
 

@@ -88,11 +88,11 @@ SOURCES = list({spec.path: spec for spec in reversed(LADDER)}.values())
 def test_a_source_has_no_hazard_and_every_mutant_is_caught(spec):
     size = size_of(spec, (1, 1, 5))
     for timing in ("early", "late"):
-        report, d, exact = run(spec, *size, hazards=True, timing=timing)
+        report, d, exact = run(spec, *size, observers=("hazards",), timing=timing)
         assert report.hazards == [] and np.array_equal(d, exact)
     broken = list(mutants(compiled(spec).ptx))
     assert broken
-    missed = [x.statement for x in broken if not run(spec, *size, kernel=x.ptx, hazards=True)[0].hazards]
+    missed = [x.statement for x in broken if not run(spec, *size, kernel=x.ptx, observers=("hazards",))[0].hazards]
     assert missed == []
 
 

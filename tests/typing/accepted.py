@@ -34,7 +34,7 @@ def the_simulator_alone(source: str, folder: Path) -> None:
     """Compile, launch and inspect a kernel without the lab."""
     compiled = compile(source, arch="sm_90a", config={"BLOCK_M": 128}, include=[folder])
     assert_type(compiled, Compiled)
-    report = gpu_simulator.launch(compiled, grid=(2, 2), block=128, args=(np.zeros(4), 3), hazards=True)
+    report = gpu_simulator.launch(compiled, grid=(2, 2), block=128, args=(np.zeros(4), 3), observers=("hazards",))
     assert_type(report, gpu_simulator.Report)
     assert_type(report.totals.wavefronts, int)
     assert_type(report.lines("kernel.cu")[3].conflict_degree, float)

@@ -12,7 +12,7 @@ UNTESTED = {
     "clusterlaunchcontrol": "needs an sm_100",
     "getctarank": "needs a cluster",
     "mapa": "needs a cluster",
-    "mbarrier": "its states are opaque; tests/simulator tests its phases, its waits and its deadlocks",
+    "mbarrier": "its states are opaque; gpu_simulator/tests/copies/test_mbarrier.py tests its phases and waits",
     "prefetch": "a hint gives no value",
     "prefetchu": "a hint gives no value",
     "createpolicy": "a hint gives no value; the contents of a policy are undefined",
@@ -22,6 +22,6 @@ UNTESTED = {
     "nanosleep": "a delay gives no value",
     "pmevent": "a signal to a profiler gives no value",
     "setmaxnreg": "moves registers between warps and gives no value",
-    "tcgen05": "works on tensor memory and shared memory; tests/simulator/test_tcgen05.py tests its values",
-    "wgmma": "reads tiles of shared memory; tests/simulator/test_wgmma.py, tests/runner/test_wgmma_on_gpu.py test it",
+    "tcgen05": "works on tensor memory and shared memory; gpu_simulator/tests/tcgen05 tests its values",
+    "wgmma": "reads tiles of shared memory; gpu_simulator/tests/wgmma and tests/runner/test_wgmma_on_gpu.py test it",
 }

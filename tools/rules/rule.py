@@ -87,7 +87,7 @@ class Rule:
         """The output on the simulator, and the sentences of its hazards. Raises what `gpu_simulator.launch` raises."""
         args = self.arguments()
         report = simulator.launch(
-            self.compiled(arch), "kernel", self.blocks, self.threads, args, hazards=True, timing=timing
+            self.compiled(arch), "kernel", self.blocks, self.threads, args, observers=("hazards",), timing=timing
         )
         return _used(args[-1]), [str(hazard) for hazard in report.hazards]
 

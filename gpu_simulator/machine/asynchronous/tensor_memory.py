@@ -1,7 +1,7 @@
 """Tensor memory of the resident blocks: allocations, the warps that wait for one, and the cells.
 
 Here every block is alone on its SM and has all 128 lanes of 512 columns of 32 bits. tcgen05.alloc gets the columns from
-the launch's `tensor_memory_base` on if they are free, otherwise the lowest free columns at a multiple of their number,
+`Placement.tensor_memory_base` on if they are free, otherwise the lowest free columns at a multiple of their number,
 and waits while there are none. With cta_group::2 it also waits for the other block of the pair, and so do
 tcgen05.dealloc and tcgen05.relinquish_alloc_permit. On hardware these two may wait, so a kernel that relies on their
 not waiting can hang.
@@ -162,7 +162,7 @@ class TensorMemory:
         for block in blocks:
             for one in self.held.get(block, ()):
                 taken[one.start : one.start + one.columns] = True
-        base = self.resident.launch.tensor_memory_base
+        base = self.resident.launch.placement.tensor_memory_base
         if base + columns <= COLUMNS and not taken[base : base + columns].any():
             return base
         free = np.flatnonzero(~taken.reshape(-1, columns).any(1))

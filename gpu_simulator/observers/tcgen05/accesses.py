@@ -35,7 +35,7 @@ class Touch:
         return self.lane >> 5
 
 
-class Progress:
+class Completions:
     """Which threads know how many of the products, copies and shifts (tcgen05.mma, cp, shift) of one thread are done.
 
     waiting: numbers of the products that no thread knows to be done.   uncommitted: those that no commit follows.

@@ -19,7 +19,7 @@ import numpy as np
 
 from gpu_simulator.observers.access import Access
 from gpu_simulator.observers.happens_before import LANE_BITS
-from gpu_simulator.observers.tcgen05.accesses import Cells, Progress, Touch
+from gpu_simulator.observers.tcgen05.accesses import Cells, Completions, Touch
 from gpu_simulator.observers.tcgen05.collector_buffers import CollectorBuffers
 from gpu_simulator.observers.tcgen05.messages import Tcgen05Messages
 from gpu_simulator.observers.tcgen05.order import Tcgen05Order, follows, in_order
@@ -49,7 +49,7 @@ class Tcgen05Checker:
         self.said: set = set()  # pairs of places for which something was reported
         self.reading = np.zeros(0, np.int32)  # for each 16 bytes of shared memory: the last operation that reads them
         self.stamps = np.zeros(64, np.int64)  # by operation: event << 32 | lane that first knew that it was done
-        self.progress: dict[int, Progress] = {}  # by issuing lane
+        self.progress: dict[int, Completions] = {}  # by issuing lane
         self.arriving: list = []  # commits to mbarriers of other blocks, for which no thread has waited
 
     # ---- Allocation ----
@@ -150,7 +150,7 @@ class Tcgen05Checker:
         site, lane = product.site, product.lane
         new = self._touch(product.kind, site, lane)
         new.product, number = product, len(self.touches) - 1
-        progress = self.progress.setdefault(lane, Progress())
+        progress = self.progress.setdefault(lane, Completions())
         progress.waiting.append(number)
         progress.uncommitted.append(new)
         self._operands(product, number)
@@ -254,7 +254,7 @@ class Tcgen05Checker:
 
     def observed(self, load, lane: int) -> None:
         """A thread has waited for the phase that counts a commit, so what was issued before the commit is done."""
-        progress, event = self.progress.setdefault(load.lane, Progress()), self.hazards.next_event(load.site)
+        progress, event = self.progress.setdefault(load.lane, Completions()), self.hazards.next_event(load.site)
         self.arriving = [other for other in self.arriving if other is not load]
         counts, events = progress.counts.setdefault(lane, []), progress.events.setdefault(lane, [])
         if not counts or counts[-1] < load.products:

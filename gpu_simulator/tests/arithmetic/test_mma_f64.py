@@ -106,7 +106,9 @@ def test_wmma_of_float64(cuda, rng, layouts):
     out = np.full((8, 16), np.nan)
     source = WMMA.replace("LAYOUT_A", f"{first}_major").replace("LAYOUT_B", f"{second}_major")
     source = source.replace("LAYOUT_C", f"mem_{third}_major")
-    report = cuda(source, stored(a, first, 10), stored(b, second, 12), stored(c, third, 14), out, hazards=True)
+    report = cuda(
+        source, stored(a, first, 10), stored(b, second, 12), stored(c, third, 14), out, observers=("hazards",)
+    )
     got = out[:, :8] if third == "row" else out[:, :8].T
     assert np.array_equal(got, a @ b + 2 * c) and np.isnan(out[:, 8:]).all() and report.hazards == []
 

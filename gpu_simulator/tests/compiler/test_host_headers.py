@@ -63,7 +63,7 @@ def test_cub_has_what_a_kernel_uses():
       int sum = Reduce(room).Sum(p[threadIdx.x]);
       if (threadIdx.x == 0) p[0] = sum;
     }"""
-    assert not simulate(source, block=32, args=[values], hazards=True).hazards
+    assert not simulate(source, block=32, args=[values], observers=("hazards",)).hazards
     assert values[0] == 32
 
 

@@ -35,7 +35,7 @@ def floats(n: int = 8) -> tuple[np.ndarray, np.ndarray]:
 
 def test_a_struct_is_a_tuple_of_its_members():
     a, o = floats()
-    report = simulate(SOURCE, "twice", 1, 32, [(a, o, 6)], hazards=True)
+    report = simulate(SOURCE, "twice", 1, 32, [(a, o, 6)], observers=("hazards",))
     assert o.tolist() == [2, 4, 6, 8, 10, 12, 0, 0] and not report.hazards
 
 

@@ -29,13 +29,13 @@ def expected(n: int) -> np.ndarray:
 @pytest.mark.parametrize("blocks", [1, 2, 7])
 def test_blocks_meet(cuda, blocks):
     a, b = (np.zeros(64 * blocks, np.int32) for _ in range(2))
-    report = cuda(ROUNDS.replace("SECOND", "grid.sync();"), a, b, grid=blocks, block=64, hazards=True)
+    report = cuda(ROUNDS.replace("SECOND", "grid.sync();"), a, b, grid=blocks, block=64, observers=("hazards",))
     assert np.array_equal(a, expected(64 * blocks)) and report.hazards == []
 
 
 def test_a_missing_sync_is_found(cuda):
     a, b = (np.zeros(128, np.int32) for _ in range(2))
-    report = cuda(ROUNDS.replace("SECOND", ""), a, b, grid=2, block=64, hazards=True)
+    report = cuda(ROUNDS.replace("SECOND", ""), a, b, grid=2, block=64, observers=("hazards",))
     assert {found.severity for found in report.hazards} == {"race"}
     assert "argument 1" in str(report.hazards[0])
 

@@ -25,7 +25,7 @@ extern "C" __global__ void kernel(int* out) {
 
 def test_lists_of_all_threads(cuda):
     out, thread = np.zeros((3, 64), np.int32), np.arange(64)
-    report = cuda(LIST, out, 5, grid=3, block=64, hazards=True)
+    report = cuda(LIST, out, 5, grid=3, block=64, observers=("hazards",))
     assert (out == 10 + 5 * thread).all() and report.hazards == []
 
 
@@ -89,6 +89,6 @@ def test_two_threads_that_share_an_allocation_race_as_with_any_array(cuda):
     }"""
     for sync, races in (("__syncthreads();", 0), ("", 1)):
         out = np.zeros(64, np.int32)
-        report = cuda(source.replace("SYNC", sync), out, block=64, hazards=True)
+        report = cuda(source.replace("SYNC", sync), out, block=64, observers=("hazards",))
         assert len([found for found in report.hazards if found.kind == "race"]) == races
         assert np.array_equal(out, 126 - 2 * np.arange(64))

@@ -63,7 +63,7 @@ def test_stencil_with_halo(cuda, rng):
     )
     a = rng.integers(-9, 9, 1000).astype(np.float32)
     out = np.zeros_like(a)
-    cuda(source, a, out, len(a), grid=8, block=128, hazards=True).raise_hazards()
+    cuda(source, a, out, len(a), grid=8, block=128, observers=("hazards",)).raise_hazards()
     p = np.pad(a, 2)
     assert np.array_equal(out, p[:-4] + 2 * p[1:-3] + 3 * p[2:-2] + 2 * p[3:-1] + p[4:])
 
@@ -82,7 +82,7 @@ def test_histogram_with_shared_atomics(cuda, rng):
     )
     a = rng.integers(0, 256, 5000).astype(np.uint8)
     bins = np.zeros(64, np.uint32)
-    cuda(source, a, bins, len(a), grid=3, block=96, hazards=True).raise_hazards()
+    cuda(source, a, bins, len(a), grid=3, block=96, observers=("hazards",)).raise_hazards()
     assert np.array_equal(bins, np.bincount(a % 64, minlength=64))
 
 
@@ -125,7 +125,7 @@ def test_scan_of_a_block(cuda, rng):
     )
     a = rng.integers(0, 100, 512).astype(np.int32)
     out = np.zeros_like(a)
-    cuda(source, a, out, block=512, dynamic_smem_bytes=2048, hazards=True).raise_hazards()
+    cuda(source, a, out, block=512, dynamic_smem_bytes=2048, observers=("hazards",)).raise_hazards()
     assert np.array_equal(out, np.cumsum(a))
 
 
@@ -189,7 +189,7 @@ PIPELINE = (
 def test_cp_async_pipeline(cuda, rng, timing):
     a = rng.integers(-99, 99, (8, 64, 4)).astype(np.int32)
     out = np.zeros(64, np.int32)
-    cuda(PIPELINE, a, out, 8, block=64, timing=timing, hazards=True).raise_hazards()
+    cuda(PIPELINE, a, out, 8, block=64, timing=timing, observers=("hazards",)).raise_hazards()
     assert np.array_equal(out, (a[:, ::-1] * [1, 2, 3, 4]).sum((0, 2)))
 
 

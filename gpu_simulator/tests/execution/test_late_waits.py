@@ -68,7 +68,7 @@ def run(body: str, timing: str):
     """The report, the numbers that were summed, and the sums."""
     need_compiler()
     g, o = np.arange(4 * 64, dtype=np.int32), np.zeros(64, np.int32)
-    report = simulate(kernel(body), "k", 1, 64, [g, o, 4], arch="sm_90a", hazards=True, timing=timing)
+    report = simulate(kernel(body), "k", 1, 64, [g, o, 4], arch="sm_90a", observers=("hazards",), timing=timing)
     return report, g.reshape(4, 64), o
 
 
@@ -150,7 +150,7 @@ def test_the_wait_of_the_library_costs_few_instructions():
     instructions = {}
     for timing in ("early", "late"):
         g, o = np.arange(256, dtype=np.int32), np.zeros(64, np.int32)
-        report = simulate(LIBRARY, "k", 1, 64, [g, o, 4], arch="sm_90a", hazards=True, timing=timing)
+        report = simulate(LIBRARY, "k", 1, 64, [g, o, 4], arch="sm_90a", observers=("hazards",), timing=timing)
         assert np.array_equal(o, g.reshape(4, 64).sum(0)) and not report.hazards
         instructions[timing] = report.instructions
     assert instructions["late"] <= 4 * instructions["early"]

@@ -75,11 +75,11 @@ def test_hazards_need_more():
     a, kernel = np.zeros(2 * MB, np.uint8), local(4)
     emulator.launch(kernel, "kernel", 1, 32, [a, 1], max_bytes=10 * MB)
     with pytest.raises(LaunchError, match="record of global memory.*hazards at a smaller size"):
-        emulator.launch(kernel, "kernel", 1, 32, [a, 1], max_bytes=10 * MB, hazards=True)
+        emulator.launch(kernel, "kernel", 1, 32, [a, 1], max_bytes=10 * MB, observers=("hazards",))
     source = HEAD + "(unsigned char* p) { for (int i = threadIdx.x; i < 2097152; i += 1024) p[i] = 1; }"
     bytewise = compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
     with pytest.raises(emulator.BudgetExceeded, match="record of global memory would bring it to"):
-        emulator.launch(bytewise, "kernel", 1, 1024, [a], max_bytes=40 * MB, hazards=True)
+        emulator.launch(bytewise, "kernel", 1, 1024, [a], max_bytes=40 * MB, observers=("hazards",))
 
 
 def test_endless_printing_is_stopped(cuda):
@@ -208,5 +208,5 @@ def test_what_hazards_note_of_fences_ends_with_the_blocks():
 }"""
     )
     array = np.zeros(4096 * 64, np.int32)
-    report = emulator.simulate(source, "kernel", 4096, 64, [array], hazards=True, max_bytes=20 * MB)
+    report = emulator.simulate(source, "kernel", 4096, 64, [array], observers=("hazards",), max_bytes=20 * MB)
     assert report.hazards == [] and (array == 2).all()

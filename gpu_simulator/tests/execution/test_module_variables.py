@@ -37,7 +37,7 @@ def run(kernel: str, out=None, **options):
 
 def test_constants_by_name_and_a_number_for_one_in_a_namespace():
     out, weights = np.zeros(32, np.float32), np.array([1, 2, 4, 8], np.float32)
-    report = run("weigh", out, symbols={"weights": weights, "table::scale": 0.5}, hazards=True)
+    report = run("weigh", out, symbols={"weights": weights, "table::scale": 0.5}, observers=("hazards",))
     assert np.array_equal(out, np.tile(weights, 8) / 2) and not report.hazards
 
 
@@ -49,14 +49,14 @@ def test_a_struct_is_bytes():
 
 def test_what_one_launch_writes_the_next_one_is_given():
     squares, out = np.zeros(32, np.int32), np.zeros(32, np.int32)
-    assert not run("fill", symbols={"squares": squares}, hazards=True).hazards
-    assert not run("read", out, symbols={"squares": squares}, hazards=True).hazards
+    assert not run("fill", symbols={"squares": squares}, observers=("hazards",)).hazards
+    assert not run("read", out, symbols={"squares": squares}, observers=("hazards",)).hazards
     assert np.array_equal(out, np.arange(32) ** 2)
 
 
 @pytest.mark.parametrize(("kernel", "dtype", "names"), [("read", "i4", ["squares"]), ("weigh", "f4", ["weights", "table::scale"])])  # fmt: skip
 def test_one_that_nobody_fills_is_named(kernel, dtype, names):
-    report = run(kernel, np.zeros(32, dtype), hazards=True)
+    report = run(kernel, np.zeros(32, dtype), observers=("hazards",))
     assert [hazard.kind for hazard in report.hazards] == ["unset variable"] * len(names)
     for name in names:
         assert any(f"reads {name}, which is zeros here" in said for said in map(str, report.hazards))
@@ -72,7 +72,7 @@ def test_one_that_the_source_sets_to_zero_is_filled(value, said):
 @pytest.mark.parametrize("kernel", ["tickets", "by_pointer"])
 def test_a_counter_of_the_kernel_itself_begins_at_zero(kernel):
     out = np.zeros(32, np.uint32)
-    report = run(kernel, out, hazards=True)
+    report = run(kernel, out, observers=("hazards",))
     assert not report.hazards and not report.remarks and out.max() in (1, 31)
 
 

@@ -107,7 +107,7 @@ def test_quicksort_of_every_thread(cuda, rng):
     )
     p = rng.integers(-99, 99, (64, 24)).astype(np.int32)
     expected = np.sort(p, 1)
-    cuda(source, p, block=64, hazards=True).raise_hazards()
+    cuda(source, p, block=64, observers=("hazards",)).raise_hazards()
     assert np.array_equal(p, expected)
 
 

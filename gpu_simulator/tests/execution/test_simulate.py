@@ -35,7 +35,7 @@ def compiler():
 
 def test_a_kernel_of_a_program_with_host_code():
     a, b = np.arange(100, dtype=np.float32), np.ones(100, np.float32)
-    report = simulate(SOURCE, "add", 1, 128, [a, b, 100], defines={"WEIGHT": 2}, hazards=True)
+    report = simulate(SOURCE, "add", 1, 128, [a, b, 100], defines={"WEIGHT": 2}, observers=("hazards",))
     assert np.array_equal(b, 1 + 2 * a) and report.hazards == [] and report.totals.sectors > 0
 
 
@@ -108,7 +108,7 @@ extern "C" __global__ void kernel(const CUtensorMap* map, int* out) {
 def test_a_tensor_map_behind_a_pointer(timing):
     array, out = np.arange(16 * 64, dtype=np.int32).reshape(16, 64), np.zeros((8, 32), np.int32)
     args = [TensorMap.of(array, (32, 8)), out]
-    report = simulate(BOX, block=32, args=args, arch="sm_90a", hazards=True, timing=timing)
+    report = simulate(BOX, block=32, args=args, arch="sm_90a", observers=("hazards",), timing=timing)
     assert np.array_equal(out, array[2:10, 8:40]) and report.hazards == []
     assert args[0].array is array and "the tensor map of argument 0" in report._launch.memory.names
 

@@ -45,7 +45,7 @@ def test_producers_and_consumers_with_named_barriers(cuda):
     }"""
     )
     out = np.zeros((2, 4, 128), np.int32)
-    cuda(source, out, grid=2, block=256, hazards=True).raise_hazards()
+    cuda(source, out, grid=2, block=256, observers=("hazards",)).raise_hazards()
     assert np.array_equal(out, [np.arange(4)[:, None] * 1000 + 127 - np.arange(128)] * 2)
 
 
@@ -213,6 +213,6 @@ def test_stmatrix_inverts_ldmatrix(cuda, rng):
     )
     a = rng.integers(0, 60000, (4, 8, 8)).astype(np.uint16)
     out = np.zeros_like(a)
-    report = cuda(source, a, out, arch="sm_90", hazards=True)
+    report = cuda(source, a, out, arch="sm_90", observers=("hazards",))
     report.raise_hazards()
     assert np.array_equal(out, a.swapaxes(1, 2))

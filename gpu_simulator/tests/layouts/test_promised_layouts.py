@@ -126,7 +126,13 @@ def simulated(source, size, place, args, block, smem):
     entry, recorded = compiled.ptx.split(".entry ")[1].split("(")[0].strip(), RecordedAccesses()
     given = [array.copy() for array in args]
     report = gpu_simulator.launch(
-        compiled.ptx, entry, 1, block, given, dynamic_smem_bytes=smem, observers=[recorded.observe], hazards=True
+        compiled.ptx,
+        entry,
+        1,
+        block,
+        given,
+        dynamic_smem_bytes=smem,
+        observers=["hazards", recorded.observe],
     )
     assert report.hazards == []
     found = studies(report, program_of(compiled.ptx, entry), report._launch.smem_bytes, recorded, text)

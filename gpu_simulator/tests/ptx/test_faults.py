@@ -21,27 +21,29 @@ xor.b32 %r22, %t, {apart}; shl.b32 %r22, %r22, 2; add.u32 %r22, %r22, %r20; ld.s
 @pytest.mark.parametrize(("apart", "enough"), [(1, "bar.warp.sync -1;"), (32, "bar.sync 0;")])
 def test_a_missing_barrier_is_a_race_and_the_right_one_is_not(apart, enough):
     d = words(64)
-    report = run(NEIGHBOUR.format(barrier="", apart=apart), None, None, d, 1, 64, hazards=True)
+    report = run(NEIGHBOUR.format(barrier="", apart=apart), None, None, d, 1, 64, observers=("hazards",))
     assert [hazard.kind for hazard in report.hazards] == ["race"]
     with pytest.raises(HazardFound):
         report.raise_hazards()
-    report = run(NEIGHBOUR.format(barrier=enough, apart=apart), None, None, d, 1, 64, hazards=True)
+    report = run(NEIGHBOUR.format(barrier=enough, apart=apart), None, None, d, 1, 64, observers=("hazards",))
     assert report.hazards == [] and np.array_equal(d, np.arange(64) ^ apart)
 
 
 def test_a_barrier_of_a_warp_does_not_order_two_warps():
-    report = run(NEIGHBOUR.format(barrier="bar.warp.sync -1;", apart=32), None, None, words(64), 1, 64, hazards=True)
+    report = run(
+        NEIGHBOUR.format(barrier="bar.warp.sync -1;", apart=32), None, None, words(64), 1, 64, observers=("hazards",)
+    )
     assert [hazard.kind for hazard in report.hazards] == ["race"]
 
 
 def test_blocks_that_store_to_one_place_race_and_atomics_do_not():
     d = words(1)
-    assert run("st.global.u32 [%d], %b;", None, None, d, 2, 1, hazards=True).hazards
-    assert not run("red.global.add.u32 [%d], 1;", None, None, d, 2, 1, hazards=True).hazards
+    assert run("st.global.u32 [%d], %b;", None, None, d, 2, 1, observers=("hazards",)).hazards
+    assert not run("red.global.add.u32 [%d], 1;", None, None, d, 2, 1, observers=("hazards",)).hazards
 
 
 def test_shared_memory_that_nobody_wrote():
-    report = run("mov.u32 %r20, smem; ld.shared.u32 %r1, [%r20];", None, None, None, hazards=True)
+    report = run("mov.u32 %r20, smem; ld.shared.u32 %r1, [%r20];", None, None, None, observers=("hazards",))
     assert [hazard.kind for hazard in report.hazards] == ["uninitialised read"]
 
 
@@ -64,10 +66,10 @@ ld.shared.u32 %r2, [%r21];
 
 def test_a_copy_that_nobody_waits_for_is_a_hazard_and_late_it_shows():
     a, d = words(128, 1), words(32)
-    report = run(COPY.format(wait=""), a, None, d, timing="late", hazards=True)
+    report = run(COPY.format(wait=""), a, None, d, timing="late", observers=("hazards",))
     assert "missing wait" in {hazard.kind for hazard in report.hazards} and set(d.tolist()) == {0xFFFFFFFF}
     for timing in ("early", "late"):
-        report = run(COPY.format(wait="cp.async.wait_all;"), a, None, d, timing=timing, hazards=True)
+        report = run(COPY.format(wait="cp.async.wait_all;"), a, None, d, timing=timing, observers=("hazards",))
         assert report.hazards == [] and np.array_equal(d, a[::4])
 
 

@@ -44,12 +44,12 @@ def test_code_of_line_0_counts_for_the_neighbouring_line(merged, line):
 def test_a_message_leads_with_the_line_of_the_fault_in_the_kernels_own_file(stack, words):
     outer = ".loc 1 9 1, function_name h, inlined_at 1 12 1\n.loc 1 5 1, function_name g, inlined_at 1 9 1\n"
     body = f"{outer if '12' in words else ''}.loc {stack}\nmov.u32 %r20, smem;\nld.shared.u32 %r2, [%r20];"
-    (hazard,) = report_of(body, hazards=True).hazards
+    (hazard,) = report_of(body, observers=("hazards",)).hazards
     assert words in str(hazard)
 
 
 def test_ptx_without_lines_is_named_by_its_own():
-    (hazard,) = run("mov.u32 %r20, smem;\nld.shared.u32 %r2, [%r20];", None, None, None, hazards=True).hazards
+    (hazard,) = run("mov.u32 %r20, smem;\nld.shared.u32 %r2, [%r20];", None, None, None, observers=("hazards",)).hazards
     assert re.match(r"PTX line \d+, ld.shared.u32: block", str(hazard))
 
 
@@ -58,5 +58,5 @@ def test_each_depth_of_an_inlined_recursion_keeps_the_call_of_the_kernel():
         f".loc 2 {line} 1, function_name f{depth}, inlined_at {call}\n"
         for depth, (line, call) in enumerate([(3, "1 9 1"), (3, "2 3 1"), (3, "2 3 1"), (7, "2 3 1")])
     )
-    (hazard,) = report_of(f"{depths}mov.u32 %r20, smem;\nld.shared.u32 %r2, [%r20];", hazards=True).hazards
+    (hazard,) = report_of(f"{depths}mov.u32 %r20, smem;\nld.shared.u32 %r2, [%r20];", observers=("hazards",)).hazards
     assert "mine.cu:9 (inlined from header.cuh:7), ld" in str(hazard)

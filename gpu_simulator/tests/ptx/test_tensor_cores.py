@@ -45,7 +45,9 @@ def test_bytes(kind_a, kind_b, rng):
     )
     d = np.zeros((16, 8), "i4")
     store = "st.global.v2.u32 [%q12], {%r14, %r15}; st.global.v2.u32 [%q12+256], {%r16, %r17};"
-    report = run(STAGE + FRAGMENTS + INTEGER.format(a=kind_a, b=kind_b) + ADDRESS + store, a, b, d, hazards=True)
+    report = run(
+        STAGE + FRAGMENTS + INTEGER.format(a=kind_a, b=kind_b) + ADDRESS + store, a, b, d, observers=("hazards",)
+    )
     assert np.array_equal(d, a.astype("i4") @ b.astype("i4").T) and report.hazards == []
 
 

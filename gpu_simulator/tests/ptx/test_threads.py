@@ -16,7 +16,13 @@ STORE = at("%d", "%t", 4, "%q12") + "st.global.u32 [%q12], %r2;\n"
 def test_a_barrier_lets_every_thread_read_what_another_wrote(block):
     a, d = words(block, 7), words(block)
     report = run(
-        f"{LOAD}{SHARED}bar.sync 0;\n{REVERSED}ld.shared.u32 %r2, [%r22];\n{STORE}", a, None, d, 1, block, hazards=True
+        f"{LOAD}{SHARED}bar.sync 0;\n{REVERSED}ld.shared.u32 %r2, [%r22];\n{STORE}",
+        a,
+        None,
+        d,
+        1,
+        block,
+        observers=("hazards",),
     )
     assert np.array_equal(d, a[::-1]) and report.hazards == []
 
@@ -122,7 +128,7 @@ def test_a_histogram_by_atomics(shared, rng):
         ld.shared.u32 %r2, [%r21];
         {at("%d", "%t", 4, "%q12")}red.global.add.u32 [%q12], %r2;
         DONE:"""
-    report = run(load + body, a, None, d, 4, 256, hazards=True)
+    report = run(load + body, a, None, d, 4, 256, observers=("hazards",))
     assert np.array_equal(d, np.bincount(a, minlength=16)) and report.hazards == []
 
 

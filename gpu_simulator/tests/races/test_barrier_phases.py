@@ -26,7 +26,7 @@ def early(report):
 
 def judged(cuda, programs, threads):
     count = 32 * len(programs)
-    return early(cuda(body(programs, threads), np.zeros(count, np.int32), block=count, hazards=True))
+    return early(cuda(body(programs, threads), np.zeros(count, np.int32), block=count, observers=("hazards",)))
 
 
 def test_a_warp_that_only_arrives_and_comes_again(cuda):
@@ -58,7 +58,7 @@ def test_two_groups_that_take_turns_with_two_numbers(cuda):
 def test_the_whole_block_may_use_the_number_again_if_everyone_waited(cuda):
     source = HEAD + "(int* p) { for (int i = 0; i < 3; ++i) { EACH } p[threadIdx.x] = 1; }"
     for each in ("__syncthreads();", 'asm volatile("bar.sync 3, 96;" ::: "memory"); __syncthreads();'):
-        report = cuda(source.replace("EACH", each), np.zeros(96, np.int32), block=96, hazards=True)
+        report = cuda(source.replace("EACH", each), np.zeros(96, np.int32), block=96, observers=("hazards",))
         assert report.hazards == []
 
 
@@ -117,9 +117,9 @@ def test_it_is_found_exactly_if_the_order_of_the_warps_matters(cuda, seed):
 def test_barriers_that_no_gpu_has(cuda, what, number, count, sentence):
     step = f'asm volatile("bar.{what} %0, %1;" :: "r"(number), "r"(count) : "memory");'
     source = HEAD + f"(int* p, int number, int count) {{ {step} p[threadIdx.x] = 1; }}"
-    for hazards in (False, True):
+    for observers in ((), ("hazards",)):
         with pytest.raises(BarrierFault, match=sentence):
-            cuda(source, np.zeros(64, np.int32), number, count, block=64, hazards=hazards)
+            cuda(source, np.zeros(64, np.int32), number, count, block=64, observers=observers)
 
 
 def test_the_last_barrier_is_one(cuda):

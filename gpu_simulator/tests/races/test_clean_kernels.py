@@ -120,7 +120,7 @@ KERNELS = {
 def launch(name, kernel, **options):
     """(report, result as it should be)"""
     rng, zero = np.random.default_rng(11), lambda n: np.zeros(n, np.int32)
-    options |= {"hazards": True, "max_instructions": 400_000}
+    options |= {"observers": ("hazards",), "max_instructions": 400_000}
 
     def go(grid, block, *args, smem=0):
         return emulator.launch(kernel, "kernel", grid, block, args, smem, **options)
@@ -194,7 +194,7 @@ def test_cooperative_groups(cuda):
     }"""
     )
     a, out = np.random.default_rng(2).integers(0, 99, 128).astype(np.int32), np.zeros(128, np.int32)
-    cuda(source, a, out, block=128, hazards=True).raise_hazards()
+    cuda(source, a, out, block=128, observers=("hazards",)).raise_hazards()
     assert np.array_equal(out, np.repeat(a.reshape(8, 16).sum(1), 16)[::-1])
 
 
@@ -223,7 +223,7 @@ def test_atomics_of_libcudacxx(cuda):
         text = source.replace("ORDER_LOAD", f"cuda::memory_order_{load}").replace(
             "ORDER_STORE", f"cuda::memory_order_{store}"
         )
-        report = cuda(text, a, out, np.zeros(20, np.uint32), np.zeros(20, np.int32), grid=20, hazards=True)
+        report = cuda(text, a, out, np.zeros(20, np.uint32), np.zeros(20, np.int32), grid=20, observers=("hazards",))
         assert np.array_equal(out, np.cumsum(a))
         return report.hazards
 

@@ -23,12 +23,12 @@ def test_a_missing_barrier_is_a_race(cuda):
         + "(int* p) {\n __shared__ int s[64];\n s[threadIdx.x] = 1;\n BARRIER\n p[threadIdx.x] = s[63 - threadIdx.x];\n}"
     )
     p = np.zeros(64, np.int32)
-    report = cuda(source.replace("BARRIER", ""), p, block=64, hazards=True)
+    report = cuda(source.replace("BARRIER", ""), p, block=64, observers=("hazards",))
     assert kinds(report) == ["race", "uninitialised read"] or kinds(report) == ["race"]
     assert "kernel.cu:5" in str(report.hazards[0]) and "kernel.cu:3" in str(report.hazards[0])
     with pytest.raises(emulator.HazardFound, match="no barrier"):
         report.raise_hazards()
-    assert cuda(source.replace("BARRIER", "__syncthreads();"), p, block=64, hazards=True).hazards == []
+    assert cuda(source.replace("BARRIER", "__syncthreads();"), p, block=64, observers=("hazards",)).hazards == []
 
 
 def test_write_after_read_without_a_barrier(cuda):
@@ -41,7 +41,7 @@ def test_write_after_read_without_a_barrier(cuda):
       s[threadIdx.x] = 2;
     }"""
     )
-    report = cuda(source, np.zeros(64, np.int32), block=64, hazards=True)
+    report = cuda(source, np.zeros(64, np.int32), block=64, observers=("hazards",))
     assert kinds(report) == ["race"] and "read at" in str(report.hazards[0])
 
 
@@ -50,7 +50,7 @@ def test_an_uninitialised_shared_read(cuda):
         HEAD
         + "(int* p) { __shared__ int s[64]; if (threadIdx.x < 31) s[threadIdx.x] = 1; __syncthreads(); p[threadIdx.x] = s[threadIdx.x]; }"
     )
-    report = cuda(source, np.zeros(32, np.int32), hazards=True)
+    report = cuda(source, np.zeros(32, np.int32), observers=("hazards",))
     assert kinds(report) == ["uninitialised read"]
     assert str(report.hazards[0]).endswith("shared address 124, which nothing has written: byte 124 of s.")
 
@@ -62,9 +62,9 @@ def test_atomics_do_not_race_among_themselves(cuda):
       atomicAdd(&s, 1); SYNC p[threadIdx.x] = s; }"""
     )
     p = np.zeros(128, np.int32)
-    assert cuda(source.replace("SYNC", "__syncthreads();"), p, block=128, hazards=True).hazards == []
+    assert cuda(source.replace("SYNC", "__syncthreads();"), p, block=128, observers=("hazards",)).hazards == []
     assert (p == 128).all()
-    assert kinds(cuda(source.replace("SYNC", ""), p, block=128, hazards=True)) == ["race"]
+    assert kinds(cuda(source.replace("SYNC", ""), p, block=128, observers=("hazards",))) == ["race"]
 
 
 def test_a_race_across_blocks_is_told_before_one_across_warps_and_this_before_one_within_a_warp(cuda):
@@ -82,7 +82,7 @@ def test_a_race_across_blocks_is_told_before_one_across_warps_and_this_before_on
       p[t] = blockIdx.x + v;
     }"""
     )
-    found = cuda(source, np.zeros(64, np.int32), grid=2, block=64, hazards=True).hazards
+    found = cuda(source, np.zeros(64, np.int32), grid=2, block=64, observers=("hazards",)).hazards
     assert [hazard.reach for hazard in found] == [1, 2, 3]
     told = [str(hazard) for hazard in emulator.widest_first(found)]
     for words, sentence in zip(("orders the two blocks", "no barrier between", "__syncwarp()"), told, strict=True):
@@ -107,7 +107,7 @@ def test_of_two_lines_the_widest_race_is_kept(cuda):
       p[t] = v;
     }"""
     )
-    found = cuda(source, np.zeros(64, np.int32), block=64, hazards=True).hazards
+    found = cuda(source, np.zeros(64, np.int32), block=64, observers=("hazards",)).hazards
     (after_read,) = [hazard for hazard in found if "writes" in str(hazard)]
     assert after_read.reach == 2 and "there is no barrier between them" in str(after_read)
 
@@ -137,7 +137,7 @@ PIPELINE = (
 def run_pipeline(kernel, timing):
     a = np.random.default_rng(1).integers(1, 99, (7, 64, 4)).astype(np.int32)
     out = np.zeros(64, np.int32)
-    report = emulator.launch(kernel, "kernel", 1, 64, [a, out, 7], hazards=True, timing=timing)
+    report = emulator.launch(kernel, "kernel", 1, 64, [a, out, 7], observers=("hazards",), timing=timing)
     return report, np.array_equal(out, (a[:, ::-1] * [1, 2, 3, 4]).sum((0, 2)))
 
 

@@ -26,7 +26,7 @@ def races(report):
 def test_two_blocks_on_one_address_are_named(cuda):
     body = "{\n  if (blockIdx.x == 0) p[threadIdx.x] = a[0];\n  else p[threadIdx.x + 30] = 5;\n}"
     source = HEAD + "(int* a, int* p) " + body
-    (text,) = races(cuda(source, np.zeros(4, np.int32), np.zeros(64, np.int32), grid=2, hazards=True))
+    (text,) = races(cuda(source, np.zeros(4, np.int32), np.zeros(64, np.int32), grid=2, observers=("hazards",)))
     first, second = (
         rf"kernel.cu:{line}.*block \({block}, 0, 0\), thread \({thread}, 0, 0\) of warp 0 writes byte 120 of argument 1"
         for line, block, thread in ((2, 0, 30), (3, 1, 0))
@@ -39,22 +39,28 @@ def test_two_blocks_on_one_address_are_named(cuda):
 
 def test_blocks_that_write_the_same_value_are_told_so(cuda):
     source = HEAD + "(int* p) { p[threadIdx.x] = 7; }"
-    (text,) = races(cuda(source, np.zeros(32, np.int32), grid=3, hazards=True))
+    (text,) = races(cuda(source, np.zeros(32, np.int32), grid=3, observers=("hazards",)))
     assert "Both write the same value" in text
-    assert races(cuda(source, np.zeros(32, np.int32), grid=1, hazards=True)) == []
+    assert races(cuda(source, np.zeros(32, np.int32), grid=1, observers=("hazards",))) == []
 
 
 def test_a_block_that_reads_what_its_neighbour_changes(cuda):
     source = HEAD + "(int* p) {\n  int i = blockIdx.x * 64 + threadIdx.x;\n  p[i] = p[i + 1];\n}"
     for grid, block in ((2, 64), (1, 128)):
         found = races(
-            cuda(source.replace("64", str(block)), np.arange(129, dtype=np.int32), grid=grid, block=block, hazards=True)
+            cuda(
+                source.replace("64", str(block)),
+                np.arange(129, dtype=np.int32),
+                grid=grid,
+                block=block,
+                observers=("hazards",),
+            )
         )
         assert found and all("kernel.cu:3" in text for text in found)
         assert any("read at" in text for text in found)
     apart = source.replace("(int* p)", "(const int* q, int* p)").replace("p[i + 1]", "q[i + 1]")
     p = np.zeros(129, np.int32)
-    assert races(cuda(apart, np.arange(129, dtype=np.int32), p, grid=2, block=64, hazards=True)) == []
+    assert races(cuda(apart, np.arange(129, dtype=np.int32), p, grid=2, block=64, observers=("hazards",))) == []
 
 
 def test_warps_of_a_block_need_a_barrier_for_global_memory(cuda):
@@ -62,30 +68,30 @@ def test_warps_of_a_block_need_a_barrier_for_global_memory(cuda):
         HEAD + "(int* p, int* q) { p[threadIdx.x] = 3 * threadIdx.x; BARRIER q[threadIdx.x] = p[127 - threadIdx.x]; }"
     )
     p, q = np.zeros(128, np.int32), np.zeros(128, np.int32)
-    assert races(cuda(source.replace("BARRIER", "__syncthreads();"), p, q, block=128, hazards=True)) == []
-    (text,) = races(cuda(source.replace("BARRIER", ""), p, q, block=128, hazards=True))
+    assert races(cuda(source.replace("BARRIER", "__syncthreads();"), p, q, block=128, observers=("hazards",))) == []
+    (text,) = races(cuda(source.replace("BARRIER", ""), p, q, block=128, observers=("hazards",)))
     assert "no barrier" in text and "argument 0" in text
 
 
 def test_a_counter_needs_an_atomic(cuda):
     source = HEAD + "(int* p) { if (threadIdx.x == 0) ADD; }"
     p = np.zeros(1, np.int32)
-    assert races(cuda(source.replace("ADD", "atomicAdd(p, 1)"), p, grid=4, hazards=True)) == [] and p[0] == 4
-    assert races(cuda(source.replace("ADD", "p[0]++"), p, grid=4, hazards=True))
+    assert races(cuda(source.replace("ADD", "atomicAdd(p, 1)"), p, grid=4, observers=("hazards",))) == [] and p[0] == 4
+    assert races(cuda(source.replace("ADD", "p[0]++"), p, grid=4, observers=("hazards",)))
     mixed = HEAD + "(int* p) { if (threadIdx.x == 0) { if (blockIdx.x) atomicAdd(p, 1); else p[0] = 9; } }"
-    assert any("updates" in text or "writes" in text for text in races(cuda(mixed, p, grid=4, hazards=True)))
+    assert any("updates" in text or "writes" in text for text in races(cuda(mixed, p, grid=4, observers=("hazards",))))
 
 
 def test_vectors_and_narrow_stores_share_the_same_bytes(cuda):
     source = HEAD + "(float4* p, unsigned char* q) { p[threadIdx.x].x = 1; q[16 * threadIdx.x + AT] = 2; }"
     p = np.zeros((32, 4), np.float32)
     # One thread after the other in one block is fine; another block may not touch the byte.
-    assert races(cuda(source.replace("AT", "2"), p, p, hazards=True)) == []
+    assert races(cuda(source.replace("AT", "2"), p, p, observers=("hazards",))) == []
     other = source.replace(
         "p[threadIdx.x].x = 1;", "if (blockIdx.x == 0) { p[threadIdx.x] = make_float4(1, 1, 1, 1); return; }"
     )
     for at in (2, 15):
-        (text,) = races(cuda(other.replace("AT", str(at)), p, p, grid=2, hazards=True))
+        (text,) = races(cuda(other.replace("AT", str(at)), p, p, grid=2, observers=("hazards",)))
         assert f"byte {at} of argument 0" in text
 
 
@@ -189,7 +195,7 @@ FIRST_VALUE = (
 ])  # fmt: skip
 def test_a_plain_read_that_atomiccas_compares_again_is_only_suspicious(cuda, change, severities):
     total, out = np.zeros(1), np.zeros(128, np.int32)
-    report = cuda(FIRST_VALUE.replace(*change), total, out, grid=2, block=64, hazards=True)
+    report = cuda(FIRST_VALUE.replace(*change), total, out, grid=2, block=64, observers=("hazards",))
     assert total[0] == 128
     assert {hazard.severity for hazard in report.hazards} == severities
     assert all(("atomicCAS compares" in str(hazard)) == (severities != {"race"}) for hazard in report.hazards)
@@ -200,7 +206,7 @@ def exchange(kernel, name, blocks=6):
     a = np.random.default_rng(3).integers(1, 99, blocks * 64).astype(np.int32)
     out, flags, middle = np.zeros(blocks * 64, np.int32), np.zeros(blocks, np.int32), np.zeros(blocks * 64, np.int32)
     arguments = [a, middle, flags[:1].copy(), out] if name == "LAST_BLOCK" else [a, out, flags, middle]
-    report = emulator.launch(kernel, "kernel", blocks, 64, arguments, hazards=True, max_instructions=300_000)
+    report = emulator.launch(kernel, "kernel", blocks, 64, arguments, observers=("hazards",), max_instructions=300_000)
     right = {
         "LAST_BLOCK": lambda: out[0] == a.sum(),
         "LOOK_BACK": lambda: np.array_equal(out[:blocks], np.cumsum(a[:blocks])),
@@ -289,7 +295,7 @@ FENCE = "__threadfence_block();"
 def test_flags_between_the_warps_of_a_block(cuda, fence, flag, seen, missing):
     p = np.zeros(32, np.int32)
     source = FLAG_IN_BLOCK.replace("FENCE", fence).replace("SET", flag).replace("SEEN", seen)
-    found = races(cuda(source, p, block=64, hazards=True))
+    found = races(cuda(source, p, block=64, observers=("hazards",)))
     assert np.array_equal(p, np.arange(31, -1, -1) * 5)
     assert (not found) if missing is None else any(missing in text for text in found), found
 
@@ -310,7 +316,9 @@ def test_atomics_on_data_order_nothing_else(cuda):
     a[-128:] = 63  # the last round touches one bin only: the others were last updated long ago
     for first, second in ((barrier, barrier), ("", barrier), (barrier, "")):
         out = np.zeros(64, np.int32)
-        report = cuda(source.replace("FIRST", first).replace("SECOND", second), a, out, 4096, block=128, hazards=True)
+        report = cuda(
+            source.replace("FIRST", first).replace("SECOND", second), a, out, 4096, block=128, observers=("hazards",)
+        )
         texts = races(report)
         assert (texts == []) is bool(first and second)
         if not second:

@@ -102,7 +102,7 @@ def racing_pairs(steps) -> set[tuple[int, int]]:
 
 
 def reported_pairs(first: int, text: str) -> set[tuple[int, int]]:
-    report = emulator.launch(text, "kernel", BLOCKS, THREADS, [], cluster=CLUSTER, hazards=True)
+    report = emulator.launch(text, "kernel", BLOCKS, THREADS, [], cluster=CLUSTER, observers=("hazards",))
     assert {h.kind for h in report.hazards} <= {"race"}
     pairs = set()
     for hazard in report.hazards:

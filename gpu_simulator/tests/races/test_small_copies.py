@@ -40,7 +40,7 @@ def hazards_of(timing, words, read="1"):
     source = SOURCE.replace("WORDS", str(words)).replace("BYTES", str(words // 8)).replace("READ", read)
     if words == 64:  # copies of 8 bytes need an aligned room
         source = source.replace("int count; int room", "int pad, count; int room")
-    found = simulate(source, block=64, args=[out, data], hazards=True, timing=timing).hazards
+    found = simulate(source, block=64, args=[out, data], observers=("hazards",), timing=timing).hazards
     assert out.tolist() == [*range(0, words, words // 32)]
     return {hazard.kind for hazard in found}
 

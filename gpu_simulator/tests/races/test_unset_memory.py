@@ -19,12 +19,12 @@ def kinds(report):
 @pytest.mark.parametrize(("start", "found"), [("sum[i] = 0;", []), ("", ["uninitialised read"]), ("if (i) sum[i] = 0;", ["uninitialised read"])])  # fmt: skip
 def test_an_output_that_the_kernel_adds_to(cuda, start, found):
     total, a = np.zeros(64, np.float32), np.ones(5, np.float32)
-    report = cuda(SUM.replace("START", start), total, a, 5, grid=2, hazards=True, uninit=[0])
+    report = cuda(SUM.replace("START", start), total, a, 5, grid=2, observers=("hazards",), uninit=[0])
     assert kinds(report) == found and (total[-1] == 5 or not start)
     if found:
         assert "reads byte 0 of argument 0, which nothing has written." in str(report.hazards[0])
         assert np.isnan(total[0])
-    assert not cuda(SUM.replace("START", ""), np.zeros(64, np.float32), a, 5, grid=2, hazards=True).hazards
+    assert not cuda(SUM.replace("START", ""), np.zeros(64, np.float32), a, 5, grid=2, observers=("hazards",)).hazards
 
 
 def test_what_the_kernel_does_not_write_stays_nan_and_halves_of_a_vector_count_apart(cuda):
@@ -35,16 +35,18 @@ def test_what_the_kernel_does_not_write_stays_nan_and_halves_of_a_vector_count_a
     }"""
     pairs, out = np.zeros((32, 2), np.float32), np.zeros(32, np.float32)
     assert not cuda(
-        source.replace("READ", "pairs[31 - threadIdx.x].x"), pairs, out, hazards=True, uninit=[0, 1]
+        source.replace("READ", "pairs[31 - threadIdx.x].x"), pairs, out, observers=("hazards",), uninit=[0, 1]
     ).hazards
     assert (pairs[:, 0] == 1).all() and np.isnan(pairs[:, 1]).all() and (out == 1).all()
-    report = cuda(source.replace("READ", "pairs[31 - threadIdx.x].y"), pairs, out, hazards=True, uninit=[0, 1])
+    report = cuda(
+        source.replace("READ", "pairs[31 - threadIdx.x].y"), pairs, out, observers=("hazards",), uninit=[0, 1]
+    )
     assert kinds(report) == ["uninitialised read"] and "byte 252 of argument 0" in str(report.hazards[0])
 
 
 def test_an_atomic_reads_as_well(cuda):
     source = 'extern "C" __global__ void kernel(int* o) { atomicAdd(o, 1); }'
-    report = cuda(source, np.zeros(1, np.int32), hazards=True, uninit=[0])
+    report = cuda(source, np.zeros(1, np.int32), observers=("hazards",), uninit=[0])
     assert kinds(report) == ["uninitialised read"] and "updates byte 0" in str(report.hazards[0])
 
 
@@ -78,7 +80,7 @@ COPIED, ADDED = "out[threadIdx.x] = a[(threadIdx.x + n) % 32];", "out[threadIdx.
 ])  # fmt: skip
 def test_the_padding_of_a_struct_may_be_copied(cuda, kind, values, use, severities):
     source = STRUCTS.replace("SET", values).replace("USE", use).replace("KIND", kind)
-    report = cuda(source.replace("WHERE", "__shared__"), np.zeros(512, np.uint8), 0, hazards=True)
+    report = cuda(source.replace("WHERE", "__shared__"), np.zeros(512, np.uint8), 0, observers=("hazards",))
     assert {hazard.severity for hazard in report.hazards} == severities
     assert all(("padding" in str(hazard)) == (severities == {"suspicious"}) for hazard in report.hazards)
 
@@ -89,7 +91,10 @@ def test_the_padding_of_a_struct_may_be_copied(cuda, kind, values, use, severiti
 def test_in_local_memory_too(cuda, values, found):
     source = STRUCTS.replace("SET", values).replace("USE", COPIED).replace("KIND", "Small").replace("WHERE", "")
     report = cuda(
-        source.replace("= threadIdx.x; i < 32; i += 32", "= 0; i < 32; i++"), np.zeros(512, np.uint8), 0, hazards=True
+        source.replace("= threadIdx.x; i < 32; i += 32", "= 0; i < 32; i++"),
+        np.zeros(512, np.uint8),
+        0,
+        observers=("hazards",),
     )
     assert kinds(report) == found
 
@@ -106,7 +111,7 @@ HEAP = """extern "C" __global__ void kernel(int* o, int n) {
 
 @pytest.mark.parametrize(("first", "found"), [("0", []), ("1", ["uninitialised read"])])
 def test_memory_of_malloc(cuda, first, found):
-    report = cuda(HEAP.replace("FIRST", first), np.zeros(4, np.int32), 3, block=4, hazards=True)
+    report = cuda(HEAP.replace("FIRST", first), np.zeros(4, np.int32), 3, block=4, observers=("hazards",))
     assert kinds(report) == found
     if found:
         assert "reads byte 0 of the memory of malloc, call 1, which nothing has written" in str(report.hazards[0])
@@ -140,7 +145,7 @@ extern "C" __global__ void kernel(int* o, int n) {
     ],
 )
 def test_an_array_in_local_memory(cuda, start, lane):
-    report = cuda(LOCAL.replace("START", start), np.zeros(32, np.int32), 5, hazards=True)
+    report = cuda(LOCAL.replace("START", start), np.zeros(32, np.int32), 5, observers=("hazards",))
     assert kinds(report) == ["unwritten register"] * (lane is not None)
     if lane is not None:
         assert f"thread ({lane}, 0, 0) uses a value of steps, read at kernel.cu:" in str(report.hazards[0])
@@ -157,5 +162,5 @@ def test_a_part_of_a_structure_that_nobody_uses_may_be_unset(cuda):
       o[threadIdx.x] = sum(many);
     }"""
     out = np.zeros(32, np.float32)
-    report = cuda(source, out, 4, hazards=True)
+    report = cuda(source, out, 4, observers=("hazards",))
     assert not report.hazards and (out == 6).all()

@@ -44,7 +44,7 @@ REVERSE = (
 )
 def test_lanes_that_exchange_data(cuda, between, clean):
     p = np.arange(32, dtype=np.int32)
-    found = races(cuda(REVERSE.replace("SYNC", between), p, hazards=True))
+    found = races(cuda(REVERSE.replace("SYNC", between), p, observers=("hazards",)))
     assert np.array_equal(p, np.arange(31, -1, -1)), "in lockstep the result is right all the same"
     if "0xffff;" not in between and "else" in between:
         return  # both halves came together, but apart from each other: not told apart from one meeting
@@ -74,7 +74,7 @@ WARP_SUM = (
 def scan(kernel):
     a = np.random.default_rng(5).integers(0, 9, (4, 32)).astype(np.int32)
     out = np.zeros_like(a)
-    report = emulator.launch(kernel, "kernel", 1, 128, [a, out], hazards=True)
+    report = emulator.launch(kernel, "kernel", 1, 128, [a, out], observers=("hazards",))
     expected = np.cumsum(a, 1).reshape(-1, 2)[:, ::-1].reshape(4, 32)
     assert np.array_equal(out, expected)
     return races(report)
@@ -100,7 +100,7 @@ def test_a_volatile_scan_of_old_code_is_let_pass(cuda):
       p[threadIdx.x] = s[0];
     }"""
     )
-    assert races(cuda(source, np.ones(32, np.int32), hazards=True)) == []
+    assert races(cuda(source, np.ones(32, np.int32), observers=("hazards",))) == []
 
 
 def test_lanes_that_store_to_one_address(cuda):
@@ -109,16 +109,16 @@ def test_lanes_that_store_to_one_address(cuda):
         + "(int* p) {\n  __shared__ int s[4];\n  s[threadIdx.x % 4] = VALUE;\n  __syncwarp();\n  p[threadIdx.x] = s[threadIdx.x % 4];\n}"
     )
     p = np.zeros(32, np.int32)
-    (text,) = races(cuda(source.replace("VALUE", "threadIdx.x"), p, hazards=True))
+    (text,) = races(cuda(source.replace("VALUE", "threadIdx.x"), p, observers=("hazards",)))
     assert "same instruction" in text and "not defined" in text and "kernel.cu:3" in text
-    assert races(cuda(source.replace("VALUE", "threadIdx.x % 4"), p, hazards=True)) == []
+    assert races(cuda(source.replace("VALUE", "threadIdx.x % 4"), p, observers=("hazards",))) == []
 
 
 def test_lanes_that_exchange_data_through_global_memory(cuda):
     source = HEAD + "(int* p, int* q) { p[threadIdx.x] = 2 * threadIdx.x; SYNC q[threadIdx.x] = p[threadIdx.x ^ 1]; }"
     p, q = np.zeros(32, np.int32), np.zeros(32, np.int32)
-    assert races(cuda(source.replace("SYNC", "__syncwarp();"), p, q, hazards=True)) == []
-    assert "__syncwarp()" in races(cuda(source.replace("SYNC", ""), p, q, hazards=True))[0]
+    assert races(cuda(source.replace("SYNC", "__syncwarp();"), p, q, observers=("hazards",))) == []
+    assert "__syncwarp()" in races(cuda(source.replace("SYNC", ""), p, q, observers=("hazards",)))[0]
 
 
 def test_a_waiting_thread_shares_its_copy_after_a_syncwarp(cuda):
@@ -135,7 +135,7 @@ def test_a_waiting_thread_shares_its_copy_after_a_syncwarp(cuda):
     )
     a, out = np.arange(128, dtype=np.int32), np.zeros(32, np.int32)
     for sync, other, clean in (("", "", True), ("", "^ 1", False), ("__syncwarp();", "^ 1", True)):
-        found = cuda(source.replace("SYNC", sync).replace("OTHER", other), a, out, hazards=True).hazards
+        found = cuda(source.replace("SYNC", sync).replace("OTHER", other), a, out, observers=("hazards",)).hazards
         assert (found == []) is clean
 
 
@@ -158,4 +158,4 @@ def test_fragments_need_a_syncwarp(cuda, before, after, clean):
         .replace("BEFORE", before)
         .replace("AFTER", after)
     )
-    assert (cuda(source, np.arange(32, dtype=np.uint32), hazards=True).hazards == []) is clean
+    assert (cuda(source, np.arange(32, dtype=np.uint32), observers=("hazards",)).hazards == []) is clean

@@ -17,6 +17,7 @@ from classroom.judge.special_launches import (
 from classroom.skeletons import solution
 from gemm_lab.lab.emulating import smallest_size
 from gemm_lab.notebook.exercises import exercise, exercises, kernel_of
+from gpu_simulator import Placement
 from gpu_simulator.observers.hazards import Hazard
 
 SIZES = [(128, 256, 64), (256, 256, 320), (128, 1280, 128)]
@@ -33,7 +34,7 @@ def test_hazards_are_looked_for_at_every_size_and_copies_are_late_at_the_last():
     assert [one.timing for one in found] == ["early", "early", "late"] + ["early"] * 7
     found = every("simt/04_register_tiles", None, "  st.shared.f32 [%r1], %f1;")
     assert {one.timing for one in found} == {"early"}, "without asynchronous copies the timings are the same"
-    assert [one.crossing for one in found[:4]] == [0, 1, 2, 0] and {one.sms for one in found} == {None}
+    assert [one.placement.crossing for one in found[:4]] == [0, 1, 2, 0] and {one.sms for one in found} == {None}
 
 
 def test_copies_of_a_cluster_are_staggered():
@@ -53,14 +54,14 @@ def test_a_persistent_kernel_gets_every_other_number_of_multiprocessors(name, sm
 
 def test_tensor_memory_begins_at_an_odd_multiple_of_32_columns():
     ptx = "  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 64;"
-    bases = {every("b200/03_warp_specialised", 2, ptx, seed)[0].tensor_memory_base for seed in range(20)}
+    bases = {every("b200/03_warp_specialised", 2, ptx, seed)[0].placement.tensor_memory_base for seed in range(20)}
     assert bases == {32, 96, 160, 224}
-    assert every("simt/04_register_tiles", None, "")[0].tensor_memory_base == 0
+    assert every("simt/04_register_tiles", None, "")[0].placement.tensor_memory_base == 0
 
 
 def test_a_refusal_names_what_a_learner_does_not_expect():
-    assert _said(Circumstances()) == _said(Circumstances(crossing=1, hazards=True)) == ""
-    said = _said(Circumstances(sms=1, timing="staggered", tensor_memory_base=96))
+    assert _said(Circumstances()) == _said(Circumstances(placement=Placement(crossing=1), hazards=True)) == ""
+    said = _said(Circumstances(sms=1, timing="staggered", placement=Placement(tensor_memory_base=96)))
     assert "on 1 multiprocessor," in said and "column 96" in said and "second block of a cluster" in said
 
 
