@@ -241,7 +241,7 @@ def test_an_upward_import_is_seen(part, source):
         ("gemm_lab.model", "import numpy as np\nfrom gpu_simulator.timeline import stops"),
         (
             "gemm_lab_lessons.ch05",
-            "from gemm_lab_lessons.ch04 import wavefront_text\nfrom gemm_lab.notebook import puzzle",
+            "from gemm_lab_lessons.ch04 import shared_accesses\nfrom gemm_lab.notebook import puzzle",
         ),
         ("gemm_lab.lab", "import gpu_simulator, gpu_runner\nfrom gemm_lab import catalog\nfrom .cards import html"),
         ("gemm_lab.__init__", "HOMES = {'here': 'gemm_lab.lab', 'figure': 'gemm_lab.notebook.show'}"),

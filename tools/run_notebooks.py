@@ -1,11 +1,11 @@
 """`make run`: runs every notebook without a browser and writes the executed copies into a build folder.
 
-    python -m tools.run_notebooks [NOTEBOOK ...] [--into build/notebooks | --store | --store-new] [--limit 600]
+    python -m tools.run_notebooks [NOTEBOOK ...] [--into build/notebooks | --store… ] [--limit 600]
 
 If a notebook fails, its cell and its error are printed, the other notebooks still run, and the exit code is 1. With
 `--store`, the executed notebooks replace the originals, in the form in which they are committed. With `--store-new`
 they do so too, but a cell with stored outputs keeps them: those in the repository were recorded on an H200, and other
-machines give other ones.
+machines give other ones. `--store-pictures` changes only the pictures and the words of live widgets in stored outputs.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from tqdm import tqdm
 
 from gemm_lab.config import data_dir
+from gemm_lab.notebook.widgets.asleep import VIEW
 from gemm_lab.notebook_files import KERNEL, notebooks_in
 from gpu_simulator.errors import LabError
 from tools.colab import FOLDED, is_setup
 from tools.figures.png import smaller
+from tools.widget_pictures import add_pictures, model_of, models, renew
 
 LIMIT_S = 600.0
 REVEAL = "reveal"  # tag of a cell that compares a prediction with the answer
 UNSTORED = "unstored"  # tag of a cell whose output would answer a question that stands near it
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 
 
 @dataclass(frozen=True)
 class Failure:
     """Why a notebook stopped.
 
-    cell: number of the code cell, from 1, as in the [n] beside it; 0: before the first.   line: its first line.
+    cell: number of the code cell, from 1, as in the [n] beside it; 0: none of them.   line: its first line.
     """
 
     notebook: Path
@@ -51,8 +51,8 @@ class Failure:
     error: str
 
     def __str__(self) -> str:
-        where = f"cell [{self.cell}] `{self.line}`" if self.cell else "before the first cell"
-        return f"{self.notebook.name}, {where}: {self.error}"
+        where = f", cell [{self.cell}] `{self.line}`" if self.cell else ""
+        return f"{self.notebook.name}{where}: {self.error}"
 
 
 def code_cells(path: Path) -> int:
@@ -68,16 +68,18 @@ def execute(
     advance: Callable[[], object] = lambda: None,
     store: bool = False,
     keep: bool = False,
+    pictures: bool = False,
 ) -> Failure | None:
     """Run one notebook in its own folder and write the executed copy to `target`, even if a cell fails.
 
     Returns what went wrong, or None. limit_s: time limit of the whole notebook, in seconds.   advance: called after
     each code cell. A cell tagged `raises-exception` may raise, as in Jupyter. With `store`, the copy has the committed
     form (see `committed`), no stored predictions of the user are read, and a notebook that fails is not written. With
-    `keep` as well, cells that have outputs in `path` keep these.
+    `keep` as well, cells that have outputs in `path` keep these; with `pictures` as well, only the pictures and words
+    of live widgets change.
     """
     notebook = _read(path)
-    before = [list(cell.get("outputs", ())) for cell in notebook.cells] if keep else []
+    before = [list(cell.get("outputs", ())) if keep else [] for cell in notebook.cells]
     end = time.monotonic() + limit_s
     current = [0, ""]  # number and first line of the current code cell
 
@@ -106,14 +108,23 @@ def execute(
         error = f"still running when the notebook's limit of {limit_s:g} s was reached."
     except (DeadKernelError, RuntimeError) as raised:
         error = f"the kernel died ({raised})."
-    if store and error is None and (bare := without_picture(notebook)):
-        current[:] = bare
-        error = "shows a live widget that has no picture (image/png or text/html), so nothing would be stored."
+    if store and error is None:
+        try:
+            add_pictures(notebook, [cell for cell, outputs in zip(notebook.cells, before, strict=True) if not outputs])
+            if pictures:
+                renew(stored := _read(path), notebook)
+                nbformat.write(stored, target)
+                return None
+        except LabError as missing:
+            return Failure(path, 0, "", str(missing))
+        if bare := without_picture(notebook):
+            current[:] = bare
+            error = "shows a live widget that has no picture (image/png or text/html), so nothing would be stored."
     if not store or error is None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if store:
             committed(notebook)
-        for cell, outputs in zip(notebook.cells, before, strict=keep):
+        for cell, outputs in zip(notebook.cells, before, strict=True):
             if outputs:
                 cell.outputs = outputs
         nbformat.write(notebook, target)
@@ -123,9 +134,9 @@ def execute(
 def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook without what needs a running kernel: widget views and state. Changes it in place and returns it.
 
-    Without a kernel, a stored widget view is shown as an error; the widget's picture and its text are kept (see
-    `widgets.picture`). Progress bars, stderr and times of execution are removed too, and pictures get a palette, which
-    makes them small. A cell that is tagged `unstored` keeps no output.
+    Without a kernel, a stored widget view is shown as an error; the widget's picture and its text are kept. Progress
+    bars, stderr and times of execution are removed too, and pictures get a palette, which makes them small. A cell that
+    is tagged `unstored` keeps no output.
     """
     bars = progress_bars(notebook)
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
@@ -140,11 +151,11 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         cell.outputs = [
             output
             for output in cell.outputs
-            if output.get("name") != "stderr" and _view(output) not in bars and UNSTORED not in (tags or ())
+            if output.get("name") != "stderr" and model_of(output) not in bars and UNSTORED not in (tags or ())
         ]
         for output in cell.outputs:
             data = output.get("data", {})
-            data.pop(WIDGET_VIEW, None)
+            data.pop(VIEW, None)
             if "image/png" in data and not _has_palette(picture := b64decode(data["image/png"])):
                 data["image/png"] = b64encode(smaller(picture)).decode()
     return notebook
@@ -155,14 +166,9 @@ def _has_palette(picture: bytes) -> bool:
     return picture[25:26] == b"\x03"
 
 
-def _view(output: nbformat.NotebookNode) -> str | None:
-    """The id of the model of a widget view; None if the output is not a view."""
-    return output.get("data", {}).get(WIDGET_VIEW, {}).get("model_id")
-
-
 def progress_bars(notebook: nbformat.NotebookNode) -> set[str]:
     """The ids of the models of tqdm's progress bars: boxes that contain a progress widget, in the widget state."""
-    saved = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    saved = models(notebook)
     moving = {f"IPY_MODEL_{name}" for name, model in saved.items() if model.get("model_name") == "FloatProgressModel"}
     return {name for name, model in saved.items() if moving & set(model.get("state", {}).get("children", ()))}
 
@@ -177,7 +183,7 @@ def without_picture(notebook: nbformat.NotebookNode) -> tuple[int, str] | None:
     for number, cell in enumerate(cells, 1):
         for output in cell.outputs:
             data = output.get("data", {})
-            if WIDGET_VIEW in data and _view(output) not in bars and not {"image/png", "text/html"} & set(data):
+            if VIEW in data and model_of(output) not in bars and not {"image/png", "text/html"} & set(data):
                 return number, cell.source.strip().splitlines()[0]
     return None
 
@@ -190,6 +196,7 @@ def main(argv: list[str] | None = None) -> int:
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--store", action="store_true", help="write the executed notebooks back in place")
     ways.add_argument("--store-new", action="store_true", help="the same, but cells that have outputs keep them")
+    ways.add_argument("--store-pictures", action="store_true", help="change only the pictures of live widgets")
     parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="S", help="seconds for one notebook")
     options = parser.parse_args(argv)
     try:
@@ -203,12 +210,13 @@ def main(argv: list[str] | None = None) -> int:
     except LabError as error:
         print(error, file=sys.stderr)
         return 2
-    store = options.store or options.store_new
+    store = options.store or options.store_new or options.store_pictures
     if store:
         copies = {path: path for path in paths}
     else:
         copies = {path: options.into / (path.relative_to(folder) if folder else path.name) for path in paths}
-    failures = _run_all(copies, options.limit, store, options.store_new)
+    how = {"store": store, "keep": options.store_new, "pictures": options.store_pictures, "limit_s": options.limit}
+    failures = _run_all(copies, how)
     for failure in failures:
         print(failure)
     where = "stored in place" if store else f"copies in {options.into}"
@@ -216,13 +224,13 @@ def main(argv: list[str] | None = None) -> int:
     return 1 if failures else 0
 
 
-def _run_all(copies: dict[Path, Path], limit_s: float, store: bool, keep: bool) -> list[Failure]:
+def _run_all(copies: dict[Path, Path], how: dict) -> list[Failure]:
     failures = []
     with tqdm(total=sum(map(code_cells, copies)), unit="cell", disable=None) as bar:
         for path, copy in copies.items():
             bar.set_description(path.stem)
             start = time.monotonic()
-            failure = execute(path, copy, limit_s=limit_s, advance=bar.update, store=store, keep=keep)
+            failure = execute(path, copy, advance=bar.update, **how)
             failures += [failure] if failure else []
             verdict = "FAILED" if failure else "ok"
             bar.write(f"{verdict:6} {path.stem} ({time.monotonic() - start:.1f} s)", file=sys.stdout)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from base64 import b64encode
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>{look}</style>
 <script type="importmap">{{"imports":{{"gemm_lab/":"/"}}}}</script>
 <body style="margin:0;padding:12px;background:var(--jp-layout-color0);{theme}"><div id="here"></div></body>"""
 # Draws a widget in the page, with a model that has the interface of anywidget's.
-MOUNT = """async ([name, state]) => {
+MOUNT = """async ([address, state]) => {
   const listeners = {}, saved = [];
   const model = {
     get: (key) => state[key],
@@ -41,7 +42,7 @@ MOUNT = """async ([name, state]) => {
     on: (event, f) => (listeners[event] ??= []).push(f),
     off: (event, f) => (listeners[event] = listeners[event].filter((other) => other !== f)),
   };
-  const module = await import("./joined/" + name + ".js");
+  const module = await import(address);
   document.getElementById("here").replaceChildren();
   const close = module.default.render({ model, el: document.getElementById("here") });
   window.widget = { state, saved, model, close, heard: () => Object.values(listeners).flat().length };
@@ -65,7 +66,14 @@ def prepared(page: Any, theme: str = "light", width: int = 824, height: int = 15
 
 def mount(page: Any, name: str, state: dict) -> None:
     """Draw the widget of the module `name` with this state, in place of what was there."""
-    page.evaluate(MOUNT, [name, json.loads(json.dumps(state))])
+    page.evaluate(MOUNT, [f"./joined/{name}.js", json.loads(json.dumps(state))])
+
+
+def picture(page: Any, state: dict) -> bytes:
+    """A PNG file of the view of a widget whose state, with the text of its module, a front end has been told."""
+    module = b64encode(state["_esm"].encode()).decode()
+    page.evaluate(MOUNT, [f"data:text/javascript;base64,{module}", {**state, **state["pictured"]}])
+    return page.locator(".gemm-lab").screenshot(animations="disabled")
 
 
 @cache

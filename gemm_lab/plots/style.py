@@ -39,9 +39,6 @@ GROUPS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, "#8A8A8A")  # eig
 PAPER, INK, MUTED, RULE, CARD_EDGE = "#FFFFFF", "#1F2328", "#57606A", "#8C959F", "#D0D7DE"
 SANS, MONO = "DejaVu Sans", "DejaVu Sans Mono"  # both come with matplotlib
 SMALL, BODY, LARGE = 11, 12, 14  # points
-# The smallest letters of a widget's still picture, in points. It has 800 pixels and is shown with 760 or more, so that
-# these are 12 pixels.
-FINE = 9.2
 WIDTH, DPI, SHOWN_DPI = 8.0, 150, 100  # inches; pixels per inch in a file and on the screen
 LABEL_GAP = 0.21  # least vertical distance of labels beside the axes, in inches
 THIN, LINE, THICK = 0.8, 1.4, 2.2  # line widths, points

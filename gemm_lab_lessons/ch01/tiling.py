@@ -66,28 +66,8 @@ class TileFacts:
     @property
     def text(self) -> str:
         shape = " × ".join(map(str, self.block))
-        parts = [f"{shape} does {model.rounded_down(self.intensity)} FLOP for each byte it reads."]
-        for name, tflops in self.attainable.items():
-            side = "memory bound" if self.intensity < self.balance[name] else "compute bound"
-            parts.append(f"From {name}, balance {self.balance[name]:.2f}: at most {tflops:.1f} TFLOPS, {side}.")
-        parts.append(self.sums_words)
-        room = f"the {self.gpu.name} gives a block {self.gpu.smem_per_block:,}"
-        parts.append(
-            f"One stage takes {self.smem:,} bytes; {room}: it {'fits' if self.fits else 'does not fit'} "
-            "in shared memory."
-        )
-        return " ".join(parts)
-
-    @property
-    def sums_words(self) -> str:
-        """A sentence about the sums."""
-        of, place = f"{self.room_for_sums:,}", self.sums_in
-        whose = f"the {of} registers of an SM" if place == "registers" else f"the {of} cells of an SM's tensor memory"
-        if self.sums > self.room_for_sums:
-            return f"Its {self.sums:,} FP32 sums are more than {whose}."
-        if not self.sums_fit:
-            return f"Its {self.sums:,} FP32 sums fill all of {whose}, so nothing is left for the rest of the kernel."
-        return f"Its {self.sums:,} FP32 sums take {self.sums / self.room_for_sums:.0%} of {whose}."
+        found = "; ".join(f"{bar.name}: {bar.says}" for bar in bars(self))
+        return f"{shape} on a {self.gpu.name}: {model.rounded_down(self.intensity)} FLOP for each byte read; {found}."
 
 
 def tile_facts(block_m: int, block_n: int, block_k: int, gpu_key: str = "t4") -> TileFacts:
@@ -221,19 +201,13 @@ class TileExplorer(PicturedWidget):
 
     @property
     def text(self) -> str:
-        if self.resources is None:
-            return self.facts.text
-        return f"{self.facts.text} {resource_words(self.resources)}"
+        needs = "" if self.resources is None else f" {resource_words(self.resources)}"
+        return f"Tile explorer: {self.facts.text}{needs}"
 
     @property
     def good(self) -> bool:
         """Whether a kernel with this tile can start."""
         return self.facts.fits and self.facts.sums_fit and not (self.resources and self.resources.refusal)
-
-    def card(self):
-        from gemm_lab_lessons.ch01.tiling_picture import picture
-
-        return picture(self.facts, bars(self.facts))
 
 
 def _found(

@@ -1,4 +1,4 @@
-// What the tile walk shows behind a step, like gemm_lab_lessons/ch02/walk_state.py and tile_walker_text.py.
+// What the tile walk shows behind a step: which tiles are held where, what was read how often, what is done.
 // Kinds: 0 copy, 1 multiply, 2 write. Matrices: 0 A, 1 B, 2 D. Levels: 0 DRAM, 1 shared memory, 2 a warp, 3 registers.
 export const COPY = 0;
 export const MULTIPLY = 1;

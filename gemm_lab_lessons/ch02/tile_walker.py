@@ -16,14 +16,14 @@ import traitlets
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab_lessons.ch02.counted_matrix import TileError, product_of
-from gemm_lab_lessons.ch02.tile_walker_text import COUNTERS, ratio, says
 from gemm_lab_lessons.ch02.traffic_ledger import Step
-from gemm_lab_lessons.ch02.walk_state import State, paces_of, state_at
+from gemm_lab_lessons.ch02.walk_paces import paces_of
 from gpu_simulator.argument_checks import shown
 from gpu_simulator.errors import LabError, SizeError
 
 MOST_EDGE = 64  # rows and columns that a picture can show
 KINDS, MATRICES = ("copy", "multiply", "write"), ("A", "B", "D")
+COUNTERS = ("DRAM", "shared memory", "registers", "multiply-adds")
 
 
 class TileWalk(PicturedWidget):
@@ -55,9 +55,13 @@ class TileWalk(PicturedWidget):
         self.steps = [_plain(step, numbers) for step in steps]
         self.paces = [[pace.name, list(pace.stops) if pace.name != "step" else []] for pace in self._paces]
         self.pace = self._paces[0].name
+        self.pictured = {"step": self._telling()}
 
     def _telling(self) -> int:
-        """A step a third of the way, at which every level holds a tile, or an element of D is complete."""
+        """A step a third of the way, at which every level holds a tile, or an element of D is complete.
+
+        The screenshot cannot be played, and the first step shows little.
+        """
         stops = self._paces[-2].stops
         number = stops[bisect_left(stops, len(self._steps) // 3)]
         if self._steps[number].kind == "write":
@@ -85,30 +89,12 @@ class TileWalk(PicturedWidget):
         return self._steps[self.step]
 
     @property
-    def state(self) -> State:
-        """Which tiles are held, what was read and what is done behind the current step."""
-        return state_at(self._steps, self.step, tuple(self.size))
-
-    @property
     def text(self) -> str:
         m, n, k = self.size
-        products = self.now.counters[3]
-        out = [
-            f"{self.title}: {m} × {n} with k = {k}, step {self.step} of {len(self._steps) - 1}",
-            f"    {linecache.getline(*self.now.line).strip()}",
-            says(self.now),
-        ]
-        for name, counter in zip(COUNTERS, self.now.counters, strict=True):
-            more = f"of {m * n * k:,}" if name == COUNTERS[3] else ratio(counter, products)
-            out.append(f"{name:14}{counter:>9,}   {more}")
-        return "\n".join([*out, self.wrong] if self.wrong else out)
-
-    def card(self):
-        """The picture of the step. It cannot be played, so a later step stands for the first, which shows little."""
-        from gemm_lab_lessons.ch02.tile_walker_picture import picture
-
-        step = self.step or self._telling()
-        return picture(self, step, state_at(self._steps, step, tuple(self.size)))
+        moved = ", ".join(f"{name} {count:,}" for name, count in zip(COUNTERS, self.now.counters, strict=True))
+        wrong = f". {self.wrong}" if self.wrong else ""
+        of = f"step {self.step} of {len(self._steps) - 1}"
+        return f"Tile walk: {self.title}, {m} × {n} with k = {k}, {of}: {moved}{wrong}"
 
 
 def _plain(step: Step, lines: dict[tuple[str, int], int]) -> list[int]:

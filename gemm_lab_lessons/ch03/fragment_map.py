@@ -107,14 +107,14 @@ class FragmentMap(PicturedWidget):
 
     @property
     def text(self) -> str:
-        from gemm_lab_lessons.ch03.fragment_text import explain
+        held = ", ".join(f"{name} {name[0].upper()}[{_span(places)}]" for name, places in self.holds.items())
+        return f"Fragment map: mma.sync.{self.shape}.{self.accumulator}.{self.dtype}, lane {self.lane} holds {held}"
 
-        return explain(self)
 
-    def card(self):
-        from gemm_lab_lessons.ch03.fragment_picture import picture
-
-        return picture(self)
+def _span(places: list[tuple[int, int]]) -> str:
+    """The rows and the columns of some elements: "9, 2–3"."""
+    ends = ((min(numbers), max(numbers)) for numbers in zip(*places, strict=True))
+    return ", ".join(str(low) if low == high else f"{low}–{high}" for low, high in ends)
 
 
 @checked

@@ -11,6 +11,7 @@ import traitlets
 from gemm_lab.lab import Run
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gemm_lab.source_text import plural
 from gemm_lab_lessons.ch04.shared_accesses import SharedAccess, line_at, shared_lines, totals, traced
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
@@ -112,14 +113,12 @@ class WavefrontStepper(PicturedWidget):
 
     @property
     def text(self) -> str:
-        from gemm_lab_lessons.ch04.wavefront_text import explain
-
-        return explain(self)
-
-    def card(self):
-        from gemm_lab_lessons.ch04.wavefront_picture import picture
-
-        return picture(self)
+        access, (whole, ideal, executions) = self.shown, self.whole
+        return (
+            f"Wavefront stepper: {self.title}, warp {self.warp}, line {self.line}, {access.opcode}: execution "
+            f"{self.execution + 1} of {executions} takes {plural(access.schedule.count, 'wavefront')}, ideal "
+            f"{access.ideal}; all of them {whole:,}, ideal {ideal:,}"
+        )
 
 
 def _plain(access: SharedAccess) -> dict:

@@ -13,6 +13,7 @@ import traitlets
 
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gemm_lab.source_text import plural
 from gemm_lab_lessons.ch05.tile_access import TileAccess, access_problem, steps, tile_access, totals
 from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.argument_checks import as_whole, checked, shown
@@ -157,19 +158,17 @@ class SwizzleExplorer(PicturedWidget):
 
     @property
     def asked(self) -> bool:
-        """Whether the learner still has to predict the count, so that picture and text must not show it."""
+        """Whether the learner still has to predict the count, so that the text must not show it."""
         return self.predict and self.answer is None
 
     @property
     def text(self) -> str:
-        from gemm_lab_lessons.ch05.swizzle_text import explain
-
-        return explain(self.lanes, self.asked)
-
-    def card(self):
-        from gemm_lab_lessons.ch05.swizzle_picture import picture
-
-        return picture(self.lanes, tuple(self.selected), self.asked)
+        tile, lanes = self.tile, self.lanes
+        said = f"{plural(self.wavefronts, 'wavefront')}, ideal {self.ideal}"
+        return (
+            f"Swizzle explorer: {tile.rows} rows × {tile.row_bytes} bytes of {tile.element}, {tile.name}, "
+            f"{self.access} of {lanes.says}: {'how many wavefronts? Set .answer to see' if self.asked else said}"
+        )
 
 
 @checked

@@ -70,26 +70,11 @@ class MbarrierStepper(PicturedWidget):
 
     @property
     def text(self) -> str:
-        lines = [self.story, f"{'':5}{'who':<12}{'step':<46}{'phase':>6}{'parity':>7}{'pending':>8}{'bytes':>8}"]
-        for number, moment in enumerate(self.played):
-            b = moment.barrier
-            lines.append(
-                f"{'> ' if number == self.step else '  '}{number:<3}{moment.who:<12}{moment.code:<46}"
-                f"{b.phase:>6}{b.parity:>7}{b.pending:>8}{b.bytes:>8}"
-            )
-        return "\n".join([*lines, self.moment.says, *_waiters(self.moment)])
-
-    def card(self):
-        from gemm_lab_lessons.ch08.mbarrier_picture import picture
-
-        return picture(self)
-
-
-def _waiters(moment: Moment) -> list[str]:
-    return [
-        *(f"{who} waits for parity {parity}" for who, parity in moment.waiting),
-        *(f"{who} goes on" for who in moment.released),
-    ]
+        b, last = self.moment.barrier, len(self.played) - 1
+        state = f"phase {b.phase}, {b.pending} of {b.expected} arrivals and {b.bytes:,} bytes missing"
+        return (
+            f"Mbarrier stepper: {self.story}, step {self.step} of {last}, {self.moment.who} {self.moment.code}: {state}"
+        )
 
 
 def _plain(moment: Moment) -> dict:

@@ -214,16 +214,9 @@ class Zoom(PicturedWidget):
 
     @property
     def text(self) -> str:
-        why = self.scene["why"].get(self.level)
-        return "\n".join(
-            [f"{self.title}, block {self.block} of {self.blocks}, level “{self.level}”", self.sentence]
-            + ([why] if why else [])
-        )
-
-    def card(self):
-        from gemm_lab_lessons.zoom.zoom_picture import picture
-
-        return picture(self)
+        why = self.scene["why"].get(self.level, "")
+        place = f"Zoom: {self.title}, block {self.block} of {self.blocks}, level “{self.level}”"
+        return f"{place}. {self.sentence} {why}".rstrip()
 
 
 @checked

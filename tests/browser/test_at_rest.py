@@ -41,7 +41,7 @@ WIDGETS = {
     "swizzle_puzzle": lambda: lab.swizzle_puzzle("toy"),
     "fragment_map": widgets.fragments,
     "mbarrier_stepper": widgets.mbarrier,
-    "tile_explorer": lambda: widgets.TileExplorer(256, 128, 64, warp=(64, 64)),
+    "tiling": lambda: widgets.TileExplorer(256, 128, 64, warp=(64, 64)),
     "tile_walker": lambda: widgets.tile_walk(naive, 4, 4, 4),
     "zoom": lab.zoom,
     "wavefront_stepper": lambda: widgets.wavefronts(lab.kernel("t4/03_swizzled").run(n=256, backend="emulator")),

@@ -19,7 +19,7 @@ SMALL = """() => [...document.querySelectorAll(".gemm-lab *")].filter((e) => par
 def shown():
     run = lab.kernel("t4/02_vectorized_copy").run(n=256, backend="emulator")
     return {
-        "tile_explorer": widgets.TileExplorer(256, 128, 64, gpu="t4"),
+        "tiling": widgets.TileExplorer(256, 128, 64, gpu="t4"),
         "swizzle_explorer": lab.swizzle(rows=64, row_bytes=128, layout="xor"),
         "wavefront_stepper": widgets.wavefronts(run),
         "fragment_map": widgets.fragments(),
@@ -28,7 +28,7 @@ def shown():
 
 
 @pytest.mark.parametrize(
-    "name", ["tile_explorer", "swizzle_explorer", "wavefront_stepper", "fragment_map", "mbarrier_stepper"]
+    "name", ["tiling", "swizzle_explorer", "wavefront_stepper", "fragment_map", "mbarrier_stepper"]
 )
 def test_a_widget_fits_the_screen_and_its_letters_are_legible(widget_page, shown, name):
     for theme, width in (("light", 1180), ("dark", 740)):

@@ -24,7 +24,7 @@ def state(explorer):
 
 def test_a_slider_sends_its_choice_and_the_answer_is_drawn(widget_page):
     page = widget_page()
-    page.mount("tile_explorer", state(TileExplorer(256, 128, 64, gpu="t4")))
+    page.mount("tiling", state(TileExplorer(256, 128, 64, gpu="t4")))
     expect(page.locator(".gl-bars")).to_contain_text("32,768 of 65,536 registers of an SM")
     slider = page.get_by_label("BLOCK_N")
     slider.focus()
@@ -44,7 +44,7 @@ def test_a_slider_sends_its_choice_and_the_answer_is_drawn(widget_page):
 def test_a_bar_is_a_line_of_words_a_track_and_a_line_of_words(widget_page):
     """Styles of another widget, with a class of the same name, once made each of them 100 pixels high."""
     page = widget_page("light", 824, 720)
-    page.mount("tile_explorer", state(TileExplorer(256, 192, 32, gpu="t4")))
+    page.mount("tiling", state(TileExplorer(256, 192, 32, gpu="t4")))
     heights = page.locator(".gl-bar").evaluate_all("all => all.map((e) => e.getBoundingClientRect().height)")
     assert len(heights) == 4 and max(heights) <= 60
     assert page.locator(".gemm-lab").bounding_box()["height"] <= 420
@@ -54,6 +54,6 @@ def test_a_bar_is_a_line_of_words_a_track_and_a_line_of_words(widget_page):
 def test_no_label_collides_and_nothing_is_cut(widget_page, theme, width):
     for tile in ((32, 32, 8), (512, 512, 128), (256, 96, 64)):
         page = widget_page(theme, width, 720)
-        page.mount("tile_explorer", state(TileExplorer(*tile, gpu="t4", warp=(16, 32) if tile[0] == 512 else None)))
+        page.mount("tiling", state(TileExplorer(*tile, gpu="t4", warp=(16, 32) if tile[0] == 512 else None)))
         assert page.evaluate(COLLIDING) == []
         assert page.locator(".gemm-lab").evaluate("e => e.scrollWidth <= e.clientWidth + 1")

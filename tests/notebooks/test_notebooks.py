@@ -220,7 +220,7 @@ def is_stored_clean(book):
             yield f"not executed: {cell.source[:40]}"
         for output in cell.outputs:
             data = output.get("data", {})
-            if run.WIDGET_VIEW in data:
+            if run.VIEW in data:
                 yield f"a live widget: {cell.source[:40]}"
             failed = output.output_type == "error" or LAB_ERROR.match(data.get("text/plain", ""))
             if failed and "raises-exception" not in tags(cell):
@@ -391,7 +391,7 @@ BREAKS = {
         lambda b: b.cells[4].update(execution_count=None),
         lambda b: b.cells[4].outputs.append(an_error()),
         lambda b: b.cells[4].outputs.append(new_output("display_data", {"text/plain": "LabError: there is none"})),
-        lambda b: b.cells[4].outputs.append(new_output("display_data", {run.WIDGET_VIEW: {}})),
+        lambda b: b.cells[4].outputs.append(new_output("display_data", {run.VIEW: {}})),
     ],
 }
 

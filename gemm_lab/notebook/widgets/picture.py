@@ -1,19 +1,14 @@
-"""The base class of the lab's live widgets, which also have a text and a still picture drawn by Python."""
+"""The base class of the lab's live widgets, which say their state in one line of text."""
 
 from __future__ import annotations
-
-from base64 import b64encode
 
 import anywidget
 import traitlets
 
 from gemm_lab.notebook.widgets.asleep import show_beside
-from gemm_lab.plots.palette import compact
-from gemm_lab.plots.style import Card, drawn, png
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import LabError
 
-DPI = 100
 # The Python type that a choice must have (integers are checked separately), and its description.
 _KINDS = {
     traitlets.Int: ((), "a whole number"),
@@ -23,13 +18,13 @@ _KINDS = {
 
 
 class PicturedWidget(anywidget.AnyWidget):
-    """A live widget whose output also carries its picture and its text.
+    """A live widget. `what` says what it is, and `text` its state in one line, which a terminal prints.
 
-    A front end without widgets, a stored notebook and an exported page show the picture; a terminal prints the text.
-    Subclasses draw their state in `card` and describe it in `text`; `what` says what they are.
+    In a notebook that is stored by `tools.run_notebooks`, a screenshot of the live view takes its place.
     """
 
     what = ""
+    pictured = traitlets.Dict().tag(sync=True)  # values that the screenshot shows in place of those of the state
     _shown = False  # whether the front end knows the widget
 
     def open(self) -> None:
@@ -77,18 +72,10 @@ class PicturedWidget(anywidget.AnyWidget):
         except traitlets.TraitError:
             raise LabError(f"{name} must be {_described(self.traits()[name])}, not {shown(value)}.") from None
 
-    def card(self) -> Card:
-        """A matplotlib figure of the state."""
-        raise NotImplementedError
-
     @property
     def text(self) -> str:
-        """The state as text."""
+        """The state in one line."""
         raise NotImplementedError
-
-    def png(self) -> bytes:
-        """The still picture as the bytes of a PNG file with a palette."""
-        return compact(png(drawn(self.card)(), DPI))
 
     def __repr__(self) -> str:
         return self.text
@@ -99,7 +86,6 @@ class PicturedWidget(anywidget.AnyWidget):
         bundle = super()._repr_mimebundle_(**kwargs) or {}
         data = dict(bundle[0] if isinstance(bundle, tuple) else bundle)
         data["text/plain"] = self.text
-        data["image/png"] = b64encode(self.png()).decode()
         return data
 
     def _ipython_display_(self) -> None:

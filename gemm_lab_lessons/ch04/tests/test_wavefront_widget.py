@@ -1,12 +1,9 @@
-"""The wavefront stepper's Python side: it shows what the emulator counted, refuses in words, and keeps a picture."""
-
-from base64 import b64decode
+"""The wavefront stepper's Python side: it shows what the emulator counted, and refuses in words."""
 
 import pytest
 
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.widgets.asleep import VIEW
 from gemm_lab_lessons.ch04.shared_accesses import kind_of, shared_lines, totals, traced
 from gpu_simulator.errors import LabError
 
@@ -71,13 +68,9 @@ def test_a_bad_attribute_changes_nothing(runs):
         widgets.wavefronts(lab.kernel("simt/01_naive").run(n=64))
 
 
-@pytest.mark.long
-def test_words_and_picture(runs):
+def test_words_for_people_without_a_browser(runs):
     w = widgets.wavefronts(runs["02_vectorized_copy"])
-    assert "execution 0 of 0 to 63: 32 wavefronts, ideal 4" in str(w)
-    assert "group 0: 8 wavefronts, lanes 0 | 1 | 2" in str(w)
-    data = w._repr_mimebundle_()
-    assert VIEW in data and b64decode(data["image/png"])[:4] == b"\x89PNG" and len(data["image/png"]) < 80_000
+    assert "execution 1 of 64 takes 32 wavefronts, ideal 4; all of them 2,048, ideal 256" in str(w)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,11 @@ puzzle.judge()                             the same line in a kernel, on the emu
 
 from __future__ import annotations
 
-from base64 import b64encode
-
 import traitlets
 
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
-from gemm_lab_lessons.ch05.layout_puzzle.puzzle_formula import formula, line
+from gemm_lab_lessons.ch05.layout_puzzle.puzzle_formula import line
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_goals import Goal, goal_named
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_judge import Judged, judge
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import Light, PuzzleLayout, light, order_problem
@@ -163,37 +161,12 @@ class SwizzlePuzzle(PicturedWidget):
 
     @property
     def text(self) -> str:
-        return describe(self._goal, self.current)
-
-    def stored(self) -> PuzzleLayout:
-        """The layout that a notebook keeps: the current one, or the plain one where that would give a solution away."""
-        return PuzzleLayout(self._goal.tile) if self.solved else self.current
-
-    def card(self):
-        from gemm_lab_lessons.ch05.layout_puzzle.puzzle_picture import picture
-
-        return picture(self._goal, self.stored())
-
-    def _repr_mimebundle_(self, **kwargs) -> dict:
-        data = super()._repr_mimebundle_(**kwargs)
-        data["text/plain"] = describe(self._goal, self.stored())
-        data["image/png"] = b64encode(self.png()).decode()
-        return data
-
-
-def describe(goal: Goal, layout: PuzzleLayout) -> str:
-    """The goal, its lights, and the chunks of each row in words."""
-    lines = [f"{goal.title}. {goal.task}", ""]
-    found = {key: light(layout, key) for key, _, _ in goal.lights}
-    for key, name, what in goal.lights:
-        colour = "green" if found[key].green else "red"
-        lines.append(f"{name + ':':<16}{colour:<6} {what}: {found[key].found} wavefronts, {found[key].ideal} possible")
-    lines += [f"{'memory:':<16}{layout.bytes:,} bytes", "", "the chunk at each place, row by row"]
-    lines += [f"row {number}:  {'  '.join(map(str, row))}" for number, row in enumerate(layout.rows)]
-    if all(one.green for one in found.values()):
-        table = "" if formula(layout).kind != "table" else " (no XOR with bits of the row, so a table)"
-        lines += ["", f"All lights are green{table}: {line(layout)}"]
-    return "\n".join(lines)
+        lights = ", ".join(
+            f"{name} {'green' if self.lights[key].green else 'red'} ({self.lights[key].found} wavefronts, "
+            f"{self.lights[key].ideal} possible)"
+            for key, name, _ in self._goal.lights
+        )
+        return f"Swizzle puzzle “{self.goal}”: {lights}; {self.current.bytes:,} bytes"
 
 
 def page_of(goal: Goal) -> dict:

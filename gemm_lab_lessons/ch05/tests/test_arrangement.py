@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gemm_lab.plots.style import drawn
 from gemm_lab_lessons.ch05.arrangement import PANEL, arrangement
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import banks
@@ -122,3 +123,9 @@ def test_a_size_that_cannot_be_drawn_is_refused(given, says):
         arrangement(xor, **given)
     with pytest.raises(ConfigError, match="draws a function of row and chunk, not 5"):
         arrangement(5)
+
+
+def test_its_words_are_apart_and_legible():
+    for chunks in (4, 8):
+        figure = drawn(arrangement(lambda row, chunk: chunk ^ row % 4, rows=8, chunks=chunks)._picture)()
+        assert problems(figure) == []

@@ -1,6 +1,5 @@
 """The swizzle puzzle's Python side: which layouts turn the lights green, the line of C++, and the kernel that judges."""
 
-from base64 import b64decode
 from itertools import permutations, product
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from traitlets import TraitError
 
 import gemm_lab as lab
-from gemm_lab.notebook.widgets.asleep import VIEW
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_formula import formula, line
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_goals import GOALS
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_judge import judge
@@ -62,14 +60,14 @@ def test_a_solution_turns_all_lights_green_and_the_line_says_so(goal, choices, c
     assert not puzzle.solved and puzzle.cpp == ""
     puzzle.change(**choices)
     assert puzzle.solved and all(found.green for found in puzzle.lights.values())
-    assert puzzle.cpp == cpp and cpp in str(puzzle)
+    assert puzzle.cpp == cpp and cpp not in str(puzzle) and "red" not in str(puzzle)
 
 
 @pytest.mark.parametrize(("goal", "choices", "red"), WRONG)
 def test_a_wrong_layout_leaves_a_light_red(goal, choices, red):
     puzzle = lab.swizzle_puzzle(goal).change(**choices)
     assert [key for key, found in puzzle.lights.items() if not found.green] == red
-    assert not puzzle.solved and puzzle.cpp == "" and "green:" not in str(puzzle)
+    assert not puzzle.solved and puzzle.cpp == "" and "red" in str(puzzle)
 
 
 @pytest.mark.sampled(every=4)
@@ -188,30 +186,6 @@ def test_the_page_changes_python():
     puzzle.change(padding=np.int64(1))
     assert puzzle.facts == {"row": [8, 8], "column": [8, 8], "copy": [21, 8], "bytes": 1152}
     assert puzzle.goal == "copy"
-
-
-# ---- What a notebook keeps ----
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("goal", GOALS)
-def test_the_output_carries_its_picture_and_no_solution(goal):
-    puzzle = lab.swizzle_puzzle(goal)
-    data, before = puzzle._repr_mimebundle_(), puzzle.png()
-    assert data["text/plain"] == str(puzzle) and VIEW in data
-    png = b64decode(data["image/png"])
-    assert png == before and png[:4] == b"\x89PNG" and len(png) < 60_000
-    choices = next(choices for name, choices, _ in SOLUTIONS if name == goal)
-    puzzle.change(**choices)
-    kept = puzzle._repr_mimebundle_()
-    assert puzzle.solved and puzzle.cpp not in kept["text/plain"]
-    assert (kept["text/plain"], b64decode(kept["image/png"])) == (data["text/plain"], before)
-
-
-def test_an_unsolved_layout_is_drawn():
-    puzzle = lab.swizzle_puzzle("rows_64")
-    before = puzzle.png()
-    assert puzzle.change(wires=[[0, 0]]).png() != before
 
 
 def test_the_page_is_told_no_solution():

@@ -1,17 +1,12 @@
-"""The swizzle explorer's Python side: state, refusals, words and the still picture."""
-
-from base64 import b64decode
+"""The swizzle explorer's Python side: state, refusals and words."""
 
 import pytest
 
 import gemm_lab as lab
 from gemm_lab.notebook.widgets import modules
-from gemm_lab.notebook.widgets.asleep import VIEW
 from gemm_lab_lessons.ch05 import swizzle_explorer
 from gemm_lab_lessons.ch05.swizzle_explorer import SwizzleExplorer
 from gpu_simulator.errors import LabError
-
-PNG = b"\x89PNG"
 
 
 def test_the_story_in_numbers():
@@ -64,49 +59,23 @@ def test_one_attribute_at_a_time_is_checked_too():
         w.step = 4
 
 
-def test_words_for_people_without_a_browser():
-    text = str(lab.swizzle(layout="xor"))
-    assert text.startswith("64 rows × 128 bytes (64 × f16), XOR, Swizzle(3, 4, 3)")
-    assert "4 wavefronts, ideal 4: no conflicts. Whole tile: 64, ideal 64." in text
-    assert "row    1  [ 4] [ 0]  12    8   20   16   28   24" in text
-    assert "group 0: 8 wavefronts, lanes 0 | 1 | 2" in str(lab.swizzle())
-    wide = str(lab.swizzle(row_bytes=1024, access="float4 store", step=9))
-    assert max(map(len, wide.splitlines())) <= 120
-
-
-@pytest.mark.sampled(every=6)
-@pytest.mark.parametrize(
-    "values",
-    [
-        {},
-        {"layout": "tma64", "row_bytes": 256, "step": 11},
-        {"layout": "padded", "access": "column load", "element": "f32"},
-        {"rows": 4, "row_bytes": 16, "element": "f32", "banks": 4, "access": "row store", "layout": "xor"},
-        {"access": "cp.async", "layout": "xor", "selected": [5, 48]},
-    ],
-)
-def test_the_output_carries_its_picture(values):
-    w = lab.swizzle(**values)
-    data = w._repr_mimebundle_()
-    assert data["text/plain"] == str(w) and VIEW in data
-    png = b64decode(data["image/png"])
-    assert png[:4] == PNG and len(png) < 60_000
-
-
 def test_modules_are_joined_into_one():
     text = modules.esm(swizzle_explorer.__file__)
     assert "import " not in text.replace("// ", "") and text.count("export default") == 1
     assert text.index("const banks_module") < text.index("const tile_module") < text.index("export default")
 
 
-@pytest.mark.long
+def test_words_for_people_without_a_browser():
+    text = str(lab.swizzle(layout="xor"))
+    assert "64 rows × 128 bytes of f16, XOR, Swizzle(3, 4, 3), ldmatrix.x4 of rows 0–15, columns 0–15" in text
+    assert text.endswith(": 4 wavefronts, ideal 4")
+
+
 def test_a_question_is_not_given_away():
     w = lab.swizzle(predict=True)
-    asked, shown = w.png(), lab.swizzle().png()
-    assert "How many wavefronts" in str(w) and "32" not in str(w).split("bank of")[0] and "group" not in str(w)
-    assert asked != shown and len(asked) < len(shown)
+    assert "how many wavefronts" in str(w) and "32" not in str(w)
     w.answer = 8
-    assert "32 wavefronts" in str(w) and w.png() == shown
+    assert "32 wavefronts" in str(w)
 
 
 def test_the_layout_can_be_assigned_by_the_name_that_swizzle_takes():

@@ -5,6 +5,8 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.widgets.asleep import ASLEEP, VIEW, show_beside
+from gemm_lab.notebook.widgets.choices import Choices
+from gemm_lab.notebook.widgets.picture import PicturedWidget
 
 
 @pytest.fixture(autouse=True)
@@ -38,16 +40,16 @@ MADE = {
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_widget_says_what_it_is_and_how_it_comes_back(outputs, name):
-    words, view = outputs(MADE[name]())
-    assert VIEW not in words and VIEW in view and "image/png" in view
+    made = MADE[name]()
+    words, view = outputs(made)
+    assert VIEW not in words and VIEW in view
+    assert ("image/png" in view) == isinstance(made, Choices), "others get a screenshot where they are stored"
+    assert "\n" not in view["text/plain"] and len(view["text/plain"]) < 300
     assert name in words["text/html"] and "Run → Run All Above Selected Cell" in words["text/html"]
     assert f'class="{ASLEEP}"' in words["text/html"].partition(">")[2][:30]
 
 
 def test_every_widget_has_such_words():
-    from gemm_lab.notebook.widgets.choices import Choices
-    from gemm_lab.notebook.widgets.picture import PicturedWidget
-
     assert [getattr(widgets, name) for name in widgets.__all__]
     classes = [*PicturedWidget.__subclasses__(), *Choices.__subclasses__()]
     assert len(classes) >= len(widgets.__all__) and all(one.what.endswith(".") for one in classes)
