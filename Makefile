@@ -56,7 +56,7 @@ help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
 	@echo "make test     check the lab: lint, then some cases of each test   TORCH=0  WORKERS=3  PYTEST_ARGS='-k swizzle'"
 	@echo "make test-all the same, with all cases, and the tests that take long"
-	@echo "make attack   try every trick against the grader, the emulator and the GPU server; shows its progress"
+	@echo "make attack   try every trick against the grader, the simulator and the GPU server; shows its progress"
 	@echo "make course   build the assignments for nbgrader in the folder course: see docs/CLASSROOM.md"
 	@echo "make run      run every notebook headless; the executed copies land in build/notebooks"
 	@echo "make record   measure on this machine's GPU and append to results/measured"

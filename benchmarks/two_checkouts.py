@@ -67,7 +67,7 @@ def seconds(process: subprocess.Popen, name: str, n: int, hazards: bool) -> floa
 def serve() -> None:
     """Read lines [rung, n, hazards] and answer each with the processor seconds of a launch."""
     import gemm_lab as lab
-    from gemm_lab.lab import emulating
+    from gemm_lab.lab import on_simulator
     from gemm_lab.measure.inputs import make_inputs
 
     made = {}
@@ -79,7 +79,9 @@ def serve() -> None:
         kernel, compiled, inputs = made[name, n]
         observers = ("hazards",) if hazards else ()
         begun = time.process_time()
-        emulating.launch(compiled, kernel.grid(n, n, n), inputs.arguments(), kernel.spec.cluster, observers=observers)
+        on_simulator.launch(
+            compiled, kernel.grid(n, n, n), inputs.arguments(), kernel.spec.cluster, observers=observers
+        )
         print(time.process_time() - begun, flush=True)
 
 

@@ -1,7 +1,7 @@
 """Measures how long a `%%kernel` cell takes until its verdict, relative to the time for compiling the kernel alone.
 
 Run it with `python benchmarks/verdict_latency.py`. Each edit is a new text, so nothing comes from the cache. It prints
-a ratio for a line that does not compile, one for a wrong result on the emulator, and one for a right result.
+a ratio for a line that does not compile, one for a wrong result on the simulator, and one for a right result.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ def verdict(text: str):
 
 def main() -> None:
     """Measure the three cases and print the ratios."""
-    os.environ["GEMM_LAB_BACKEND"] = "emulator"
+    os.environ["GEMM_LAB_BACKEND"] = "simulator"
     spec = catalog.kernel("t4/03")
     right = lab.kernel("t4/03").regions["layout"]
 

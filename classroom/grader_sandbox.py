@@ -1,6 +1,6 @@
 """Confines the process that grades an answer to the lab, Python, the compiler and a folder of its own.
 
-The text of an answer is checked before it is compiled, and the code that the emulator generates from it is checked
+The text of an answer is checked before it is compiled, and the code that the simulator generates from it is checked
 token by token. The confinement limits the damage if both checks fail: on systems that can confine a process
 (`compiler.sandbox`), it cannot open the solutions, other submissions or the grader's files, and cannot connect to
 anything.

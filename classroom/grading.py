@@ -1,7 +1,7 @@
 """Grades one answer in a fresh process, from the text of its cell only.
 
 Nothing from a student's session is used: no Python code of theirs is executed, the process inherits neither their
-folder nor their cache of compiled kernels, and kernels run on the emulator. There are three verdicts. An answer passes
+folder nor their cache of compiled kernels, and kernels run on the simulator. There are three verdicts. An answer passes
 only if the process reports that it is right. It fails if it is wrong or crashes the process. If it uses up the
 processor time, if the machine prevented the grading (the process was killed, was suspended for too long, or found no
 room for its files), or an error of the lab itself did, the answer is *not judged*: that is neither points nor a 0, and
@@ -35,7 +35,7 @@ from gpu_simulator.compiler.compiler_process import COMPILER
 from gpu_simulator.errors import LabError, NotJudged
 
 # Seconds of processor time for one answer. Correct answers take 0.5 to 52 s, and a kernel that never ends reaches the
-# emulator's own limits first. What this limit ends is not judged, because a slow machine may be the only reason.
+# simulator's own limits first. What this limit ends is not judged, because a slow machine may be the only reason.
 LIMIT_S = 120.0
 # How long a process may wait without working, in seconds for each second of processor time. After that the answer is
 # not judged, so this number never decides a grade, only how long a broken machine can delay a class.
@@ -140,7 +140,7 @@ def _in_fresh_process(name: str, text: str, seed: int, limit_s: float, patience_
             "XDG_STATE_HOME": path,
             "XDG_CACHE_HOME": path,
             "GEMM_LAB_CACHE": str(Path(path) / "cache"),
-            "GEMM_LAB_BACKEND": "emulator",
+            "GEMM_LAB_BACKEND": "simulator",
             "GEMM_LAB_MEMORY_MB": str(MEMORY_MB),
             "OPENBLAS_NUM_THREADS": "1",
             "PYTHONHASHSEED": "0",

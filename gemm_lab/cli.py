@@ -10,7 +10,7 @@ from pathlib import Path
 from gemm_lab import __version__
 from gemm_lab.lab import export
 from gpu_simulator.cli.command_line import add_options, kernels_of
-from gpu_simulator.cli.command_line import run as emulate_file
+from gpu_simulator.cli.command_line import run as simulate_file
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.errors import LabError
 
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser(words: list[str]) -> argparse.ArgumentParser:
-    """The commands. words: of the command line, whose file's kernels are shown with the help of `emulate`."""
+    """The commands. words: of the command line, whose file's kernels are shown with the help of `simulate`."""
     parser = argparse.ArgumentParser(prog="gemm-lab", description="Kernels, measurements and notebooks of gemm_lab.")
     parser.add_argument("--version", action="version", version=f"gemm-lab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -46,17 +46,19 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     run.add_argument("-n", type=int, default=512)
     run.add_argument("-m", type=int, help="default: n")
     run.add_argument("-k", type=int, help="default: n")
-    run.add_argument("--backend", choices=("auto", "gpu", "emulator"), default=None)
+    run.add_argument("--backend", choices=("auto", "gpu", "simulator"), default=None)
     run.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
     run.add_argument("--verify", action="store_true", help="check only, do not time")
-    run.add_argument("--yes", action="store_true", help="also run kernels that take minutes on the emulator")
+    run.add_argument("--yes", action="store_true", help="also run kernels that take minutes on the simulator")
     run.add_argument("--json", action="store_true")
 
-    emulate = add("emulate", emulate_kernel, "run any .cu or .ptx file on the emulator and show what each line cost")
-    add_options(emulate)
-    emulate.formatter_class = argparse.RawDescriptionHelpFormatter
-    emulate.epilog = kernels_of(words) if {"-h", "--help"} & set(words) else None
-    emulate.set_defaults(counts=True)
+    simulate = add(
+        "simulate", simulate_kernel, "run any .cu or .ptx file on the simulator and show what each line cost"
+    )
+    add_options(simulate)
+    simulate.formatter_class = argparse.RawDescriptionHelpFormatter
+    simulate.epilog = kernels_of(words) if {"-h", "--help"} & set(words) else None
+    simulate.set_defaults(counts=True)
 
     baselines = (
         "libraries to compare the rungs with: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
@@ -95,7 +97,7 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
         "--certificate", type=Path, metavar="FILE", help="this server's, in PEM; the address then begins with https://"
     )
     serve.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
-    serve.add_argument("--backend", choices=("auto", "gpu", "emulator"), default="auto")
+    serve.add_argument("--backend", choices=("auto", "gpu", "simulator"), default="auto")
     serve.add_argument("--workers", type=int, default=None, help="default: one per GPU, or one if there is no GPU")
     return parser
 
@@ -201,15 +203,15 @@ def run_kernels(options) -> int:
     return 0 if results and all(r["passed"] for r in results) else 1
 
 
-def emulate_kernel(options) -> int:
-    """Run a CUDA or PTX file on the emulator; print its output, the costs of its lines and its hazards."""
+def simulate_kernel(options) -> int:
+    """Run a CUDA or PTX file on the simulator; print its output, the costs of its lines and its hazards."""
     from gemm_lab.config import data_dir
-    from gemm_lab.lab.emulating import still_at_work
+    from gemm_lab.lab.on_simulator import still_at_work
     from gpu_runner.settings import cache_dir
 
     most = options.max_seconds
     with still_at_work(f"{options.file}" + (f", for {most:g} seconds at most" if most is not None else "")):
-        return emulate_file(options, [data_dir("kernels") / "include"], cache_dir() / "compiled")
+        return simulate_file(options, [data_dir("kernels") / "include"], cache_dir() / "compiled")
 
 
 def bench_ladder(options) -> int:

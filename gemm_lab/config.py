@@ -2,8 +2,8 @@
 
 `gpu_runner.settings` has the variables of the GPU. Those of the lab are:
 
-GEMM_LAB_BACKEND     auto (default), gpu or emulator
-GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may use (read by `gpu_simulator`); default: 3/4 of the free
+GEMM_LAB_BACKEND     auto (default), gpu or simulator
+GEMM_LAB_MEMORY_MB   megabytes that a simulated launch may use (read by `gpu_simulator`); default: 3/4 of the free
                      memory
 GEMM_LAB_SMS         multiprocessors for the grid of persistent kernels, if `sms=` is not given; default: those of the
                      GPU
@@ -21,7 +21,7 @@ from gpu_simulator.errors import ConfigError, LabError
 DATA_FOLDERS = ("kernels", "images", "results", "notebooks", "docs")
 # Of docs, those that notebooks link to; a wheel has no others.
 DOCUMENTS = ("GLOSSARY.md", "REFERENCES.md", "ERRATA.md")
-BACKENDS = ("auto", "gpu", "emulator")
+BACKENDS = ("auto", "gpu", "simulator")
 MOST_SMS = 4096
 
 PACKAGE = Path(__file__).resolve().parent
@@ -54,10 +54,10 @@ def state_dir() -> Path:
 
 
 def backend() -> str:
-    """The value of GEMM_LAB_BACKEND: "auto", "gpu" or "emulator". Raises `ConfigError` for another value."""
+    """The value of GEMM_LAB_BACKEND: "auto", "gpu" or "simulator". Raises `ConfigError` for another value."""
     chosen = os.environ.get("GEMM_LAB_BACKEND", "").strip().lower() or "auto"
     if chosen not in BACKENDS:
-        raise ConfigError(f"GEMM_LAB_BACKEND is {chosen!r}; set it to auto, gpu or emulator.")
+        raise ConfigError(f"GEMM_LAB_BACKEND is {chosen!r}; set it to auto, gpu or simulator.")
     return chosen
 
 

@@ -53,7 +53,7 @@ def why_not() -> str:
     if settings.server():
         return "" if remote.present() else "The server has no GPU."
     if not sys.platform.startswith("linux"):
-        return "The GPU is used on Linux only (on Windows, inside WSL 2); here the emulator runs the kernels."
+        return "The GPU is used on Linux only (on Windows, inside WSL 2); here the simulator runs the kernels."
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
         return "CUDA_VISIBLE_DEVICES hides every GPU; unset it to use one."
     present = hardware.detect()
@@ -83,10 +83,10 @@ def present() -> hardware.Present | None:
     return remote.present() if settings.server() else hardware.detect()
 
 
-def emulating_server() -> remote.RemoteSession | None:
-    """The session of the server that GEMM_LAB_SERVER names, if its workers run the emulator; None otherwise."""
+def simulating_server() -> remote.RemoteSession | None:
+    """The session of the server that GEMM_LAB_SERVER names, if its workers run the simulator; None otherwise."""
     found = remote.server()
-    return found if found is not None and found.facts()["backend"] == "emulator" else None
+    return found if found is not None and found.facts()["backend"] == "simulator" else None
 
 
 def holder() -> str:

@@ -56,7 +56,8 @@ class GpuBusy(LabError):
         others = f" {before} more wait before you." if before else ""
         super().__init__(
             f"The GPU was in use for the {seconds:.0f} s that this run may wait: {holder}.{others} Try again, wait "
-            'longer (GEMM_LAB_WAIT_S), or run on the emulator: run(…, backend="emulator"), or GEMM_LAB_BUSY=emulator.'
+            "longer (GEMM_LAB_WAIT_S), or run on the simulator: "
+            'run(…, backend="simulator"), or GEMM_LAB_BUSY=simulator.'
         )
         self.seconds, self.holder, self.before = seconds, holder, before
 

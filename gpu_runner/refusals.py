@@ -26,7 +26,7 @@ def require_architecture(arch: str, name: str, here: tuple[int, int]) -> None:
         only = "exactly that architecture" if special else f"GPUs {major}.{minor} to {major}.9"
         raise LaunchError(
             f"{name} is compiled for {arch}, which runs on {only}; this GPU is {here[0]}.{here[1]}. "
-            f"Compile it for sm_{here[0]}{here[1]}, or use the emulator."
+            f"Compile it for sm_{here[0]}{here[1]}, or use the simulator."
         )
 
 

@@ -278,7 +278,7 @@ def server() -> RemoteSession | None:
 
 
 def present() -> hardware.Present | None:
-    """The server's GPU; None if its workers run the emulator."""
+    """The server's GPU; None if its workers run the simulator."""
     facts = server().facts()
     if facts["backend"] != "gpu":
         return None

@@ -3,7 +3,7 @@
 GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder
 GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default: 6 plus an allowance for its size
 GEMM_LAB_WAIT_S      seconds to wait for a GPU that other programs are using; default 300
-GEMM_LAB_BUSY        what a run does if others are using the GPU: wait (default), or emulator to run on the emulator
+GEMM_LAB_BUSY        what a run does if others are using the GPU: wait (default), or simulator to run on the simulator
 GEMM_LAB_LOCKS       folder of the lock files for taking turns; default: `gemm_lab-locks` in the temporary folder
 GEMM_LAB_IDLE_S      seconds without a request after which a worker ends and frees its GPU memory; default 600
 GEMM_LAB_SERVER      address of a server, such as https://gpu-server:8786 (`gemm-lab serve`); kernels then run there
@@ -24,7 +24,7 @@ from gpu_simulator.errors import ConfigError
 DEFAULT_IDLE_S = 600.0
 
 
-BUSY = ("wait", "emulator")
+BUSY = ("wait", "simulator")
 
 
 DEFAULT_WAIT_S = 300.0
@@ -54,10 +54,10 @@ def idle_s() -> float:
 
 
 def busy() -> str:
-    """GEMM_LAB_BUSY: "wait" or "emulator". Raises `ConfigError`."""
+    """GEMM_LAB_BUSY: "wait" or "simulator". Raises `ConfigError`."""
     chosen = os.environ.get("GEMM_LAB_BUSY", "").strip().lower() or "wait"
     if chosen not in BUSY:
-        raise ConfigError(f"GEMM_LAB_BUSY is {chosen!r}; set it to wait or emulator.")
+        raise ConfigError(f"GEMM_LAB_BUSY is {chosen!r}; set it to wait or simulator.")
     return chosen
 
 

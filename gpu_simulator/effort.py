@@ -1,9 +1,9 @@
 """Limits the work of a launch by counts, so that the verdict is the same on a slow, busy or suspended machine.
 
 Two counts limit a launch. *Warp instructions* grow with the data that a kernel moves and multiplies. *Steps* grow with
-the time that the emulator needs: one step is one instruction, executed at once for all lanes that have reached it. So a
-kernel in which a single lane spins executes few warp instructions but many steps. An instruction that takes the
-emulator long (the copy of a whole tile, a product on the tensor cores) counts as more than one step.
+the time that the simulator needs: one step is one instruction, executed at once for all lanes that have reached it. So
+a kernel in which a single lane spins executes few warp instructions but many steps. An instruction that takes the
+simulator long (the copy of a whole tile, a product on the tensor cores) counts as more than one step.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Effort:
         if self.most_instructions is not None and self.instructions > self.most_instructions:
             self._end(launch, index, f"more than {self.most_instructions:,} warp instructions")
         if self.most_steps is not None and self.steps > self.most_steps * self.scale:
-            self._end(launch, index, f"more than {self.most_steps:,.0f} steps of the emulator")
+            self._end(launch, index, f"more than {self.most_steps:,.0f} steps of the simulator")
         if self.end is not None and time.thread_time() > self.end:
             self._end(launch, index, f"for longer than its limit of {self.seconds:g} seconds of processor time")
 

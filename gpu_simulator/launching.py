@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.effort import Effort
-from gpu_simulator.faults import BudgetExceeded, EmulatorError, LaunchError, MbarrierFault
+from gpu_simulator.faults import BudgetExceeded, LaunchError, MbarrierFault, SimulatorError
 from gpu_simulator.launch_checks import check
 from gpu_simulator.launch_progress import progress
 from gpu_simulator.machine.address_space import BELOW_LINE, Placement, align_up
@@ -85,7 +85,7 @@ def launch(
     elect.sync also elects the highest lane instead of the lowest, because PTX does not say which one it elects; and in
     a search for hazards, blocks that wait for each other in global memory run unevenly instead of in step.
     max_instructions: limit of warp instructions, beyond which `BudgetExceeded` names the line that spins.
-    max_steps: limit of steps of the emulator (see `effort`), for kernels in which few lanes spin.
+    max_steps: limit of steps of the simulator (see `effort`), for kernels in which few lanes spin.
     max_seconds: limit of processor time of this thread. It depends on the machine; the other two limits do not.
     max_bytes: limit of the memory that the launch takes besides `args`; by default GEMM_LAB_MEMORY_MB, or three
     quarters of what is free. If necessary, fewer blocks are resident together.
@@ -318,7 +318,7 @@ class Launch:
                     waiting = [resident for resident in waiting if not self._finished(resident)]
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(progress(self)) from None
-            except EmulatorError as error:
+            except SimulatorError as error:
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
                     cause = str(widest_first(self.hazards.found)[0])
                 elif self.unwritten:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
-from gpu_simulator.faults import EmulatorError, HazardFound
+from gpu_simulator.faults import HazardFound, SimulatorError
 from gpu_simulator.hardware.banks import conflict_degree
 from gpu_simulator.machine.counting import SiteCounts
 from gpu_simulator.observers.hazards import Hazard
@@ -70,7 +70,7 @@ _COUNTS = tuple(field.name for field in fields(Totals))
 class Report:
     """The result of `launch`.
 
-    instructions: warp instructions executed.   steps: of the emulator, as `effort` counts them.
+    instructions: warp instructions executed.   steps: of the simulator, as `effort` counts them.
     sites: one `Site` for each PTX instruction.   totals: their sums.
     hazards: the findings; empty without the observer "hazards".   output: the text of printf.
     remarks: without that observer, what is found all the same: sentences about uses of registers that nothing has
@@ -137,11 +137,11 @@ class Report:
         """Registers and shared memory after the last execution of a line by one warp, as a `Snapshot`.
 
         where: a source line or a `Site`.   block: number, or coordinates.   The block is run again.
-        Raises `EmulatorError` if the line has no instruction or the warp did not execute it.
+        Raises `SimulatorError` if the line has no instruction or the warp did not execute it.
         """
         probe = replay(self, where, block, warp)
         if probe.last is None:
-            raise EmulatorError(f"Warp {warp} of block {block} executed no instruction at {where}.")
+            raise SimulatorError(f"Warp {warp} of block {block} executed no instruction at {where}.")
         return probe.snapshot()
 
     def trace(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> list[WarpAccess]:

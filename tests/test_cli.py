@@ -11,7 +11,7 @@ import pytest
 
 import gpu_runner as device
 from gemm_lab import catalog, cli
-from gemm_lab.lab import emulating
+from gemm_lab.lab import on_simulator
 
 needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
 
@@ -66,11 +66,11 @@ def test_run_json_has_one_object_per_kernel_and_the_exit_code_follows(capsys):
 KERNEL = 'extern "C" __global__ void k(volatile int* a) { while (a[0] == 0) {} }\n'
 
 
-def test_a_launch_of_the_emulator_ends_and_says_in_time_that_it_will(capsys, tmp_path, monkeypatch):
+def test_a_launch_of_the_simulator_ends_and_says_in_time_that_it_will(capsys, tmp_path, monkeypatch):
     file = tmp_path / "spin.cu"
     file.write_text(KERNEL)
-    monkeypatch.setattr(emulating, "WORD_S", 0.2)
-    code, _, err = run(capsys, "emulate", str(file), "--arg", "i32[4]", "--max-seconds", "1.5")
+    monkeypatch.setattr(on_simulator, "WORD_S", 0.2)
+    code, _, err = run(capsys, "simulate", str(file), "--arg", "i32[4]", "--max-seconds", "1.5")
     assert code == 1 and f"Still running: {file}, for 1.5 seconds at most" in err and "longer than its limit" in err
 
 
@@ -83,14 +83,14 @@ def test_a_launch_of_the_emulator_ends_and_says_in_time_that_it_will(capsys, tmp
     ],
 )
 def test_files_and_arguments_without_end_are_refused(capsys, words, says):
-    code, _, err = run(capsys, "emulate", *words)
+    code, _, err = run(capsys, "simulate", *words)
     assert code == 1 and says in err
 
 
 def test_places_that_cannot_be_written_are_a_sentence(capsys, tmp_path):
     file = tmp_path / "one.cu"
     file.write_text('extern "C" __global__ void k(int* a) { a[0] = 1; }\n')
-    code, _, err = run(capsys, "emulate", str(file), "--arg", "i32[4]", "--save", str(file))
+    code, _, err = run(capsys, "simulate", str(file), "--arg", "i32[4]", "--save", str(file))
     assert code == 1 and f"cannot be written to {file}: File exists" in err
     code, _, err = run(capsys, "notebooks", str(file))
     assert code == 1 and "Choose another folder" in err
@@ -117,7 +117,7 @@ def test_a_terminal_and_a_system_without_utf8_will_do(words, tmp_path):
         "PYTHONUTF8": "0",
         "PYTHONCOERCECLOCALE": "0",
         "GEMM_LAB_CACHE": str(tmp_path),
-        "GEMM_LAB_BACKEND": "emulator",
+        "GEMM_LAB_BACKEND": "simulator",
     }
     done = subprocess.run(
         [sys.executable, "-m", "gemm_lab.cli", *words], env={**os.environ, **plain}, capture_output=True, timeout=120
@@ -239,7 +239,7 @@ def test_the_program_shows_its_help():
         [sys.executable, "-m", "gemm_lab.cli", "--help"], capture_output=True, text=True, env=environment, timeout=120
     )
     assert done.returncode == 0
-    for command in ("doctor", "list", "run", "bench", "notebooks", "emulate", "serve", "export"):
+    for command in ("doctor", "list", "run", "bench", "notebooks", "simulate", "serve", "export"):
         assert re.search(rf"^\s+{command}\s", done.stdout, re.M)
 
 
@@ -252,12 +252,23 @@ TRANSPOSE = """extern "C" __global__ void transpose(const float* in, float* out,
 """
 
 
-def test_emulate_runs_a_file_from_elsewhere(capsys, tmp_path):
+def test_simulate_runs_a_file_from_elsewhere(capsys, tmp_path):
     import numpy as np
 
     file = tmp_path / "transpose.cu"
     file.write_text(TRANSPOSE)
-    words = ["emulate", str(file), "--block", "32,32", "--arg", "f32[1024]=arange", "--arg", "f32[1024]", "--arg", "32"]
+    words = [
+        "simulate",
+        str(file),
+        "--block",
+        "32,32",
+        "--arg",
+        "f32[1024]=arange",
+        "--arg",
+        "f32[1024]",
+        "--arg",
+        "32",
+    ]
     code, out, _ = run(capsys, *words, "--save", str(tmp_path / "out"))
     assert code == 0 and re.search(r"1,?024\s+32\.0\s.*out\[", out)
     assert np.array_equal(np.load(tmp_path / "out" / "array1.npy").reshape(32, 32), np.arange(1024).reshape(32, 32).T)
@@ -274,11 +285,11 @@ def test_emulate_runs_a_file_from_elsewhere(capsys, tmp_path):
         ("none.npy", "cannot be read"),
     ],
 )
-def test_emulate_refuses_bad_arguments(capsys, tmp_path, argument, sentence):
+def test_simulate_refuses_bad_arguments(capsys, tmp_path, argument, sentence):
     file = tmp_path / "transpose.cu"
     file.write_text(TRANSPOSE)
     code, _, err = run(
-        capsys, "emulate", str(file), "--block", "32,32", "--arg", argument, "--arg", "f32[1024]", "--arg", "32"
+        capsys, "simulate", str(file), "--block", "32,32", "--arg", argument, "--arg", "f32[1024]", "--arg", "32"
     )
     assert code == 1 and sentence in err
 

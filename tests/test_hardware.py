@@ -290,9 +290,9 @@ def test_backend_and_timeout(monkeypatch):
     monkeypatch.delenv("GEMM_LAB_BACKEND", raising=False)
     monkeypatch.delenv("GEMM_LAB_TIMEOUT_S", raising=False)
     assert config.backend() == "auto" and settings.timeout_s(7.0) == 7.0
-    monkeypatch.setenv("GEMM_LAB_BACKEND", "Emulator")
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "Simulator")
     monkeypatch.setenv("GEMM_LAB_TIMEOUT_S", "2.5")
-    assert config.backend() == "emulator" and settings.timeout_s(7.0) == 2.5
+    assert config.backend() == "simulator" and settings.timeout_s(7.0) == 2.5
 
 
 @pytest.mark.parametrize("seconds", ["0", "-3", "soon", "nan", "inf"])
@@ -311,5 +311,5 @@ def test_wrong_multiprocessors(monkeypatch, sms):
 
 def test_wrong_backend(monkeypatch):
     monkeypatch.setenv("GEMM_LAB_BACKEND", "tpu")
-    with pytest.raises(ConfigError, match="auto, gpu or emulator"):
+    with pytest.raises(ConfigError, match="auto, gpu or simulator"):
         config.backend()

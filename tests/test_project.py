@@ -146,8 +146,8 @@ def test_the_paths_and_modules_that_a_file_names_are_there(name):
 
 
 def test_a_path_of_another_house_is_missed():
-    text = "see `gemm_lab/emulator/ops.py`, `tests/nothing` and `python -m gemm_lab.notebook.sync --check`"
-    assert missing(text) == ["gemm_lab/emulator/ops.py", "tests/nothing", "gemm_lab/notebook/sync"]
+    text = "see `gemm_lab/simulator/ops.py`, `tests/nothing` and `python -m gemm_lab.notebook.sync --check`"
+    assert missing(text) == ["gemm_lab/simulator/ops.py", "tests/nothing", "gemm_lab/notebook/sync"]
     assert missing("`notebooks/NN_name.ipynb`, `results/measured/<gpu>.csv`, python -m tools.figures") == []
 
 

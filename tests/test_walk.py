@@ -38,7 +38,7 @@ def calls_of(function) -> list[tuple[str, str]]:
 
 @pytest.mark.long
 def test_the_walk_is_how_a_cell_becomes_a_card(monkeypatch):
-    monkeypatch.setenv("GEMM_LAB_BACKEND", "emulator")
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "simulator")
     text = lab.kernel("t4/03_swizzled").regions["layout"]
     calls = calls_of(lambda: run_cell("t4/03_swizzled --region layout --as mine -n 256", text, {})._repr_html_())
     steps = [(name.split(".")[-1], file) for name, file in walk()]

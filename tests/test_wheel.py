@@ -128,7 +128,7 @@ import importlib.metadata
 found = importlib.metadata.entry_points
 importlib.metadata.entry_points = lambda **which: () if which.get("group") == "gemm_lab.courses" else found(**which)
 import gemm_lab as lab
-assert lab.kernel("t4/03").run(256, backend="emulator").verdict == "PASS"
+assert lab.kernel("t4/03").run(256, backend="simulator").verdict == "PASS"
 for ask in (lambda: lab.puzzle("04_bank"), lambda: lab.exercise("06_swizzle"), lambda: lab.predict("00_loop"), lambda: lab.zoom):
     try:
         ask()
@@ -216,7 +216,7 @@ for path in map(Path, sys.argv[1:]):
 USES = """
 import gemm_lab as lab
 assert lab.__file__.startswith({site!r}), lab.__file__
-assert lab.kernel("t4/03").run(256, backend="emulator").verdict == "PASS"
+assert lab.kernel("t4/03").run(256, backend="simulator").verdict == "PASS"
 assert lab.ladder("simt").recorded([4096]).rows
 assert lab.kernel("t4/03").profile().card is not None
 assert lab.figure("journey").path.is_file()

@@ -26,7 +26,7 @@ _SETUP = """\
 # @title Install the lab where it is missing, as on Colab
 import contextlib, ctypes, importlib.util
 if not importlib.util.find_spec("gemm_lab"):
-    cuda = ctypes.c_int(0)  # 12040: a driver for CUDA 12.4; 0: no driver, the emulator runs the kernels
+    cuda = ctypes.c_int(0)  # 12040: a driver for CUDA 12.4; 0: no driver, the simulator runs the kernels
     with contextlib.suppress(OSError):
         ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(cuda))
     extra = "[cuda13]" if cuda.value >= 13000 else "[cuda12]" if cuda.value >= 12000 else ""

@@ -17,7 +17,7 @@ from gpu_simulator.hardware.data_sheets import GPUS, gpu
 
 SIZES = (4096, 8192)
 COLUMNS = {"T4": "t4", "A100": "a100", "RTX 5090": "rtx5090", "H100, H200": "h200", "B200": "b200"}
-RUNS, SOME, EMULATES = "●", "◐", "○"
+RUNS, SOME, SIMULATES = "●", "◐", "○"
 CONDITIONS = (
     "Sustained, in turns with cuBLAS in the same run; clocks not locked. `simt` multiplies in FP32, `t4` in "
     "FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums."
@@ -38,7 +38,7 @@ def results() -> str:
         return text
     them = f"{', '.join(without[:-1])} and {without[-1]}" if without[1:] else without[0]
     return (
-        f"{text}\n\n**Not measured:** {them}. Kernels are compiled for them and emulated, and those that an H200 "
+        f"{text}\n\n**Not measured:** {them}. Kernels are compiled for them and simulated, and those that an H200 "
         "can run were timed there. What others have published is marked as published, in `results/published.csv` "
         "and wherever it is shown."
     )
@@ -90,7 +90,7 @@ def _fastest(board: Board, ladder: str) -> str:
 def matrix() -> str:
     """Markdown of the table: one row per notebook and one column per GPU.
 
-    A cell says that all kernels of the notebook run on the GPU, that some do, or that the emulator runs them.
+    A cell says that all kernels of the notebook run on the GPU, that some do, or that the simulator runs them.
     """
     lines = [f"| | notebook | {' | '.join(COLUMNS)} | no GPU |", "|---|---|" + ":-:|" * (len(COLUMNS) + 1)]
     for path in sorted(data_dir("notebooks").glob("*.ipynb")):
@@ -99,7 +99,7 @@ def matrix() -> str:
         first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]
         number, title = re.match(r"# (\d\d[ab]?) · (.+)", "".join(first["source"])).groups()
         lines.append(
-            f"| {number} | [{title}](notebooks/{path.name}) | {' | '.join(cells)} | {EMULATES if kernels else RUNS} |"
+            f"| {number} | [{title}](notebooks/{path.name}) | {' | '.join(cells)} | {SIMULATES if kernels else RUNS} |"
         )
     return "\n".join(lines)
 
@@ -117,7 +117,7 @@ def ladders_of(path: Path) -> tuple[str, ...]:
 
 def _runs(kernels: list[catalog.KernelSpec], arch: str) -> str:
     there = [kernel.written_for(arch) for kernel in kernels]
-    return RUNS if all(there) else SOME if any(there) else EMULATES
+    return RUNS if all(there) else SOME if any(there) else SIMULATES
 
 
 BLOCKS = {"results": results, "matrix": matrix}

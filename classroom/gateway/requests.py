@@ -1,6 +1,6 @@
 """The operations that students may request from a worker of each backend, with their fields and types.
 
-A request is checked against them before any of its data reaches the emulator or the GPU process.
+A request is checked against them before any of its data reaches the simulator or the GPU process.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from gpu_runner.transport.field_types import fitted
 from gpu_simulator.errors import LabError, LaunchError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
-MOST_SECONDS = 120.0  # the limit for an emulated launch
+MOST_SECONDS = 120.0  # the limit for a simulated launch
 MOST_SILENCE_S, MOST_PATIENCE_S, MOST_ROUNDS = 120.0, 180.0, 1000
 # Seconds after which a worker that has not answered is replaced. Operations have lower limits of their own.
-LONGEST_S = {"emulate": MOST_SECONDS + 30.0, "benchmark": 900.0}
+LONGEST_S = {"simulate": MOST_SECONDS + 30.0, "benchmark": 900.0}
 LONGEST_OTHER_S = 300.0
 
 ARGUMENT = np.ndarray | TensorMap | np.generic | bool | int | float | bytes
@@ -35,8 +35,8 @@ ENTRY = {"label": str, "kind": Literal["kernel", "ceiling", "cublas", "inductor"
          "?grid": GRID, "?cluster": GRID, "?arguments": list[TOKEN]}  # fmt: skip
 SIZE = {"m": int, "n": int, "k": int}
 OPERATIONS: dict[str, dict[str, dict[str, Any]]] = {
-    "emulator": {
-        "emulate": {
+    "simulator": {
+        "simulate": {
             "compiled": {"name": str, "ptx": str, "entry": str, "threads": int, "dynamic_smem": int,
                          "files": dict[str, str]},
             "grid": tuple[int, ...], "args": list[ARGUMENT], "?cluster": tuple[int, ...],
@@ -77,9 +77,9 @@ def _checked(request: Any, backend: str) -> dict[str, Any]:
     job = fitted(request, REQUEST, "the request")
     op = job["op"]
     if op not in OPERATIONS[backend]:
-        if backend == "emulator" and op in EVERY_OPERATION:
+        if backend == "simulator" and op in EVERY_OPERATION:
             raise LabError(
-                f"This server has no GPU: its workers emulate, and cannot do “{op}”. Check and count here; "
+                f"This server has no GPU: its workers simulate, and cannot do “{op}”. Check and count here; "
                 "to time kernels, use a server with a GPU."
             )
         raise LabError(f"This server cannot do “{op:.40}”; it can do {', '.join(OPERATIONS[backend])}.")
@@ -87,7 +87,7 @@ def _checked(request: Any, backend: str) -> dict[str, Any]:
     if job["timeout_s"] is not None:
         job["timeout_s"] = _within(job["timeout_s"], MOST_SILENCE_S)
     job["patience_s"] = _within(job["patience_s"], MOST_PATIENCE_S)
-    if op == "emulate":
+    if op == "simulate":
         payload["max_seconds"] = _within(payload.get("max_seconds") or MOST_SECONDS, MOST_SECONDS)
     elif op == "autopsy":
         payload["limit_s"] = _within(payload["limit_s"], MOST_SILENCE_S)

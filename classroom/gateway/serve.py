@@ -67,19 +67,21 @@ class Place:
 
 
 def environments(backend: str, count: int | None) -> list[dict[str, str]]:
-    """The environment variables of each worker: one worker for every visible GPU, or `count` that run the emulator.
+    """The environment variables of each worker: one worker for every visible GPU, or `count` that run the simulator.
 
     With them a worker uses no other server and sees only its own GPU. `count` also limits the number of GPUs. Raises
     `LabError` if backend is "gpu" and no GPU can be used, and `ConfigError` if count is less than 1.
     """
     for name in ("GEMM_LAB_SERVER", "GEMM_LAB_SCHEDULER"):
         os.environ.pop(name, None)  # this machine is the server, so it must use its own GPU
-    usable = backend != "emulator" and device.available()
+    usable = backend != "simulator" and device.available()
     if backend == "gpu" and not usable:
-        raise LabError(f"The GPU cannot be used: {device.why_not()} `--backend emulator` starts workers that emulate.")
+        raise LabError(
+            f"The GPU cannot be used: {device.why_not()} `--backend simulator` starts workers that simulate."
+        )
     if count is not None and count < 1:
         raise ConfigError(f"--workers is {count}; give the number of workers, 1 or more.")
-    shared = {"GEMM_LAB_SERVER": "", "GEMM_LAB_TOKEN": "", "GEMM_LAB_BACKEND": "gpu" if usable else "emulator"}
+    shared = {"GEMM_LAB_SERVER": "", "GEMM_LAB_TOKEN": "", "GEMM_LAB_BACKEND": "gpu" if usable else "simulator"}
     if not usable:
         threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
         return [{**shared, **threads} for _ in range(1 if count is None else count)]

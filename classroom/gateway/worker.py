@@ -1,8 +1,8 @@
-"""The server's worker: answers one job at a time, on its GPU or on the emulator.
+"""The server's worker: answers one job at a time, on its GPU or on the simulator.
 
-`gemm-lab serve` starts it through Dask. GEMM_LAB_BACKEND chooses between GPU and emulator. On the GPU a kernel runs in
-a separate process, as in a notebook. On the emulator it runs in the worker's process, which Dask's nanny restarts if it
-ends.
+`gemm-lab serve` starts it through Dask. GEMM_LAB_BACKEND chooses between GPU and simulator. On the GPU a kernel runs in
+a separate process, as in a notebook. On the simulator it runs in the worker's process, which Dask's nanny restarts if
+it ends.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from distributed import Worker, WorkerPlugin, get_worker
 
 import gpu_runner as device
-import gpu_simulator as emulator
+import gpu_simulator
 from classroom.gateway.requests import checked
 from gemm_lab import config
 from gemm_lab.lab import known_types  # noqa: F401  registers types with the codec
@@ -49,18 +49,18 @@ class Gpu:
                 session.close()
 
 
-class Emulator:
-    """Answers jobs of the only operation that needs no GPU, `emulate`."""
+class Simulator:
+    """Answers jobs of the only operation that needs no GPU, `simulate`."""
 
-    backend = "emulator"
+    backend = "simulator"
 
     def answer(self, op: str, payload: dict[str, Any], timeout_s: float | None, patience_s: float, fresh: bool):
         """({"arrays": the arguments' arrays after the launch, "report": the report}, printed text)."""
         options = {"cluster": (1, 1, 1)} | payload
         compiled, grid, args, cluster = (options.pop(name) for name in ("compiled", "grid", "args", "cluster"))
-        options["placement"] = emulator.Placement(**options.pop("placement", {}))
+        options["placement"] = gpu_simulator.Placement(**options.pop("placement", {}))
         kernel, block = SimpleNamespace(**compiled), (compiled["threads"], 1, 1)
-        report = emulator.launch(kernel, kernel.entry, tuple(grid), block, args, cluster=tuple(cluster), **options)
+        report = gpu_simulator.launch(kernel, kernel.entry, tuple(grid), block, args, cluster=tuple(cluster), **options)
         return {"arrays": arrays_of(args), "report": report}, report.output[:OUTPUT_LIMIT]
 
 
@@ -72,7 +72,7 @@ class Answering(WorkerPlugin):
     def setup(self, worker: Worker) -> None:
         found = facts()
         worker.startup_information[KEY] = lambda worker: found
-        self.backend = Gpu() if found["backend"] == "gpu" else Emulator()
+        self.backend = Gpu() if found["backend"] == "gpu" else Simulator()
 
     def answer(self, request: bytearray) -> list[bytes | memoryview]:
         """The encoded answer to one request: its result or error, and the printed text. Raises no exception."""
@@ -105,8 +105,8 @@ def facts() -> dict[str, Any]:
     """
     said: dict[str, Any] = {"pid": os.getpid()}
     wanted = config.backend()
-    if wanted == "emulator" or (wanted == "auto" and not device.available()):
-        return {**said, "backend": "emulator"}
+    if wanted == "simulator" or (wanted == "auto" and not device.available()):
+        return {**said, "backend": "simulator"}
     if not device.available():
         raise LabError(f"This worker is to use the GPU and cannot: {device.why_not()}")
     present = hardware.detect()

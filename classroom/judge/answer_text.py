@@ -1,6 +1,6 @@
 """Refuses answers whose text would leave its region, or would change how the kernel is compiled and counted.
 
-An answer is CUDA code for one region of a kernel. It is compiled and runs on the emulator, so it cannot reach the
+An answer is CUDA code for one region of a kernel. It is compiled and runs on the simulator, so it cannot reach the
 checker. But it could include other files, change the rest of the kernel's file, or be different kernels for different
 architectures. The rules here prevent that. They read the text as a compiler does, see `cuda_tokens`.
 """

@@ -9,14 +9,14 @@ from typing import Any
 
 from gemm_lab.catalog import LONGEST_EDGE
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import smallest_size
+from gemm_lab.lab.on_simulator import smallest_size
 
 # The range of drawn sizes that are larger than those of the exercise. One of m, n and k is at least twice the
 # exercise's largest, or for m and n five block tiles; at most it is so large that these multiply-adds and this edge are
 # not exceeded. The factor is drawn on a logarithmic scale.
 TWICE, BLOCKS, MOST_PRODUCTS, LONGEST = 2, 5, 2**24, 8192
 LARGE_K = 2  # the number of the drawn size with a large k
-SMALL_TILE = 128 * 128  # elements of D, up to which a k of more than 2¹⁵ is emulated; else it is more than 2¹⁴
+SMALL_TILE = 128 * 128  # elements of D, up to which a k of more than 2¹⁵ is simulated; else it is more than 2¹⁴
 MANY_TILES = 20  # along k, where a kernel takes any size: more than a block has barriers
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from classroom.judge.foreign_instructions import foreign
 from classroom.judge.value_dependence import line_of
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import search
+from gemm_lab.lab.on_simulator import search
 from gemm_lab.notebook.judges.wait_counts import WAITS, InstructionKind, executions, key_of, run_of_rung
 from gpu_simulator.compiler import Compiled
 
@@ -133,7 +133,7 @@ EXECUTED: dict[str, InstructionKind] = {
     ),
     "fewer_instructions": InstructionKind("all instructions", lambda name, parts: True),
     "fences": InstructionKind("fences", lambda name, parts: name in ("membar", "fence") and "proxy" not in parts),
-    # A pause in a loop that polls a barrier is never executed here: the emulator suspends a waiting warp instead.
+    # A pause in a loop that polls a barrier is never executed here: the simulator suspends a waiting warp instead.
     "pauses": InstructionKind("pauses", lambda name, parts: name == "nanosleep"),
     "arithmetic": InstructionKind(
         "additions and multiplications outside the tensor cores",
@@ -164,7 +164,7 @@ def tensor_products(report: Any) -> int:
 def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     """A sentence about the first kind of work that an answer does too much of; "" if there is none.
 
-    run: of the answer on the emulator, with the right result.   wanted: the criteria of the exercise.
+    run: of the answer on the simulator, with the right result.   wanted: the criteria of the exercise.
     """
     tensor = [site for site in run.report.sites if _TENSOR.match(site.opcode)]
     running = {site.frames for site in tensor if site.executions}  # by line, since the compiler may unroll a loop

@@ -1,7 +1,7 @@
 """Refuses addresses that are computed with floating-point numbers.
 
 A float32 holds whole numbers up to 2²⁴ exactly, and a matrix has more elements, so such an address is wrong at sizes
-that are too large for the emulator.
+that are too large for the simulator.
 """
 
 from __future__ import annotations

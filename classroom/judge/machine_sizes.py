@@ -1,4 +1,4 @@
-"""Refuses answers that are right on the small machine of the emulator alone, and not on a whole GPU."""
+"""Refuses answers that are right on the small machine of the simulator alone, and not on a whole GPU."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from classroom.judge.widening import widened
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import limits
+from gemm_lab.lab.on_simulator import limits
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.judges.run_faults import FAULTS
 

@@ -1,6 +1,6 @@
 """Refuses answers that compute an offset into a matrix in 32 bits, which is too few for large matrices.
 
-Matrices of 2³¹ elements and more are too large for the emulator, so the growth of an offset is measured at three small
+Matrices of 2³¹ elements and more are too large for the simulator, so the growth of an offset is measured at three small
 sizes instead: an offset that grows with the product of two of m, n and k does not fit 32 bits at large sizes.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from classroom.judge.widening import Widening, widened
 from gemm_lab.catalog import LONGEST_EDGE
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import limits
+from gemm_lab.lab.on_simulator import limits
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.judges.run_faults import FAULTS
 

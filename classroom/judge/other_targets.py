@@ -17,7 +17,7 @@ from classroom.judge.extra_work import extra_work
 from classroom.judge.special_launches import Size
 from classroom.judge.value_dependence import depends_on_values
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import smallest_size
+from gemm_lab.lab.on_simulator import smallest_size
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
 from gpu_simulator.compiler import CompileError
 
@@ -46,7 +46,7 @@ def wrong_on_other_targets(
         if text in seen:
             continue
         seen.add(text)
-        if reason := _wrong_on(replace(answer, emulated_arch=arch), wanted, size, seed, sms):
+        if reason := _wrong_on(replace(answer, simulated_arch=arch), wanted, size, seed, sms):
             return f"Compiled for {arch}, which the rung is for as well: {reason}"
     return ""
 
@@ -60,7 +60,7 @@ def _wrong_on(answer: Kernel, wanted: Mapping[str, Any], size: Size, seed: int, 
     m, n, k = size
     where = f"At {m} × {n} × {k}"
     try:
-        run = answer.run(n, m, k, seed=seed, backend="emulator", sms=sms)
+        run = answer.run(n, m, k, seed=seed, backend="simulator", sms=sms)
         if not run.passed:
             return f"{where}: {run.message}"
     except FAULTS as fault:

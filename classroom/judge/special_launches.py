@@ -28,7 +28,7 @@ from classroom.judge.unusual_values import (
     zeros_against_infinities,
 )
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import launch, limits, smallest_size
+from gemm_lab.lab.on_simulator import launch, limits, smallest_size
 from gemm_lab.measure.check import told_apart
 from gemm_lab.measure.inputs import Inputs, reference, rounded
 from gemm_lab.notebook.judges.run_faults import EARLY_USE, FAULTS
@@ -189,7 +189,7 @@ def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around
     wrong = ~((got == exact) | (np.isnan(got) & np.isnan(exact)))
     hazard = _first_hazard(report.hazards)
     if not wrong.any():
-        return hazard and f"The result is right on the emulator, by luck. {where}{_said(around)}:{hazard}"
+        return hazard and f"The result is right on the simulator, by luck. {where}{_said(around)}:{hazard}"
     row, column = (int(place[0]) for place in np.nonzero(wrong))
     scales = f", alpha = {inputs.alpha:g}, beta = {inputs.beta:g}" if inputs.c is not None else ""
     found, wanted = told_apart(float(got[row, column]), float(exact[row, column]))

@@ -63,7 +63,7 @@ def _wrong_at(sizes: list[tuple[int, int, int]], answer: Kernel, seed: int, sms:
     """A sentence if the answer is wrong, or faults, at one of these sizes (m, n, k), else ""."""
     for number, (m, n, k) in enumerate(sizes):
         try:
-            run = answer.run(n, m, k, seed=seed + number, backend="emulator", sms=sms, counted=False)
+            run = answer.run(n, m, k, seed=seed + number, backend="simulator", sms=sms, counted=False)
         except FAULTS as fault:
             return f"At {m} × {n} × {k}: {fault}"
         if not run.passed:

@@ -1,4 +1,4 @@
-"""The learner's source with a margin that gives the costs of each line, as the emulator counted them."""
+"""The learner's source with a margin that gives the costs of each line, as the simulator counted them."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class InstructionMix:
         notes = [f"{step}Static counts of {self.arch} code: no GPU was needed, and none says how long they take."]
         known = [f"{count:.4g}" for count in self.trips if count is not None]
         if known:
-            notes.append(f"Inner loops run {' and '.join(known)} times a turn, as the emulator counts.")
+            notes.append(f"Inner loops run {' and '.join(known)} times a turn, as the simulator counts.")
         if None in self.trips:
             notes.append("How often an inner loop runs is not known; it is counted once.")
         return notes

@@ -1,4 +1,4 @@
-"""Decides where a kernel runs: on the GPU or on the emulator."""
+"""Decides where a kernel runs: on the GPU or on the simulator."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from gpu_simulator.errors import ConfigError, LabError
 
 
 def resolve_backend(wanted: str | None, timing: bool = False) -> str:
-    """The backend to use: "gpu" or "emulator".
+    """The backend to use: "gpu" or "simulator".
 
-    `wanted` is "auto", "gpu" or "emulator"; None means the setting GEMM_LAB_BACKEND. With "auto" this is the GPU if one
-    can be used. If another program is using the GPU and GEMM_LAB_BUSY is "emulator", "auto" gives the emulator, except
-    for `timing`, which needs the GPU. Raises `ConfigError` for another name, and `LabError` if "gpu" is wanted and no
-    GPU can be used.
+    `wanted` is "auto", "gpu" or "simulator"; None means the setting GEMM_LAB_BACKEND. With "auto" this is the GPU if
+    one can be used. If another program is using the GPU and GEMM_LAB_BUSY is "simulator", "auto" gives the simulator,
+    except for `timing`, which needs the GPU. Raises `ConfigError` for another name, and `LabError` if "gpu" is wanted
+    and no GPU can be used.
     """
     wanted = wanted or chosen_backend()
     if wanted not in BACKENDS:
         raise ConfigError(f"There is no backend “{wanted}”; choose {', '.join(BACKENDS)}.")
-    if wanted == "emulator":
-        return "emulator"
+    if wanted == "simulator":
+        return "simulator"
     if device.available():
-        others = device.holder() if wanted == "auto" and busy() == "emulator" and not timing else ""
+        others = device.holder() if wanted == "auto" and busy() == "simulator" and not timing else ""
         if not others:
             return "gpu"
-        print(f"{others}; so this runs on the emulator (GEMM_LAB_BUSY).", file=sys.stderr)
-        return "emulator"
+        print(f"{others}; so this runs on the simulator (GEMM_LAB_BUSY).", file=sys.stderr)
+        return "simulator"
     if wanted == "gpu":
         raise LabError(f"The GPU cannot be used: {device.why_not()}")
-    return "emulator"
+    return "simulator"
 
 
 def backend_of(kernel: Launchable, wanted: str | None) -> str:
     """The backend for one kernel: as `resolve_backend`, but never a GPU that the kernel is not written for.
 
-    Such a kernel runs on the emulator. If "gpu" is wanted explicitly, a `ConfigError` is raised instead.
+    Such a kernel runs on the simulator. If "gpu" is wanted explicitly, a `ConfigError` is raised instead.
     """
     where, arch = resolve_backend(wanted), here().arch
     if where != "gpu" or arch is None or kernel.spec.written_for(arch):
         return where
     if "gpu" in (wanted, chosen_backend()):
-        raise ConfigError(f'{kernel.name} {kernel.spec.not_for(arch)}; the emulator runs it: backend="emulator".')
-    return "emulator"
+        raise ConfigError(f'{kernel.name} {kernel.spec.not_for(arch)}; the simulator runs it: backend="simulator".')
+    return "simulator"

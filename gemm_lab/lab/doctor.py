@@ -106,7 +106,7 @@ def _gpu() -> list[SetupItem]:
     if present is None:
         return [
             SetupItem(
-                "GPU", False, "none found (no NVIDIA driver, or no device): kernels run on the emulator", needed=False
+                "GPU", False, "none found (no NVIDIA driver, or no device): kernels run on the simulator", needed=False
             )
         ]
     driver = ".".join(map(str, present.driver))
@@ -139,7 +139,7 @@ def _server() -> list[SetupItem]:
         here = device.present()
     except LabError as error:
         return [SetupItem("GPU server", False, str(error), "gemm-lab serve  (on the server)")]
-    found = f"{here.name}, {here.arch}" if here else "its workers emulate"
+    found = f"{here.name}, {here.arch}" if here else "its workers simulate"
     return [SetupItem("GPU server", True, f"{found}, at {address}: kernels run there")]
 
 

@@ -1,4 +1,4 @@
-"""Says in one line which GPU kernels run on, or why they run on the emulator."""
+"""Says in one line which GPU kernels run on, or why they run on the simulator."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Here:
         recorded = gpu(RECORDED_ON).name
         where = f"there, at {self.server}" if self.server else "here"
         return (
-            f"{self.reason} Kernels run on the emulator {where}, which checks and counts; "
+            f"{self.reason} Kernels run on the simulator {where}, which checks and counts; "
             f"speeds shown were recorded on one {recorded}."
         )
 

@@ -36,7 +36,7 @@ DEFAULT_N = 512
 class Kernel:
     """One rung with a configuration and perhaps the learner's edits. It is immutable: each change gives a new Kernel.
 
-    emulated_arch: the architecture that the emulator compiles it for, if not that of its ladder's reference GPU.
+    simulated_arch: the architecture that the simulator compiles it for, if not that of its ladder's reference GPU.
     tuned_for: the GPU whose settings are the defaults, which `label` does not mention.
     """
 
@@ -45,7 +45,7 @@ class Kernel:
     edits: dict[str, Edit] = field(default_factory=dict, repr=False)
     whole: Edit | None = field(default=None, repr=False)
     alias: str | None = None
-    emulated_arch: str | None = None
+    simulated_arch: str | None = None
     tuned_for: str | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class Kernel:
         return replace(self, whole=Edit(text, file, first_line), edits={}, alias=alias or self.alias)
 
     def unedited(self) -> Kernel:
-        """The rung's own text, with the same configuration and the same architecture on the emulator."""
+        """The rung's own text, with the same configuration and the same architecture on the simulator."""
         return replace(self, edits={}, whole=None, alias=None)
 
     def before(self) -> Kernel | None:
@@ -155,11 +155,11 @@ class Kernel:
         return source.compiled(self, arch)
 
     def compile_as_taught(self) -> Compiled:
-        """Compile for `emulated_arch`, or else for the ladder's reference GPU.
+        """Compile for `simulated_arch`, or else for the ladder's reference GPU.
 
-        The emulator's counts are then the same on every machine. Raises as `compile` does.
+        The simulator's counts are then the same on every machine. Raises as `compile` does.
         """
-        return self.compile(self.emulated_arch or self.taught_gpu().arch)
+        return self.compile(self.simulated_arch or self.taught_gpu().arch)
 
     @checked
     def sass(self, line: int | None = None, arch: str | None = None) -> Sass:
@@ -213,9 +213,9 @@ class Kernel:
         """Compile, launch, check and time an m × n × k product (m and k default to n).
 
         There are two checks: with small integers the result must be exact, and with normally distributed numbers it
-        must be within the bound of `measure.check`. Without a GPU the emulator runs the kernel and counts what each
-        line costs, and the recorded speed is shown. An emulated run that would take more than a minute raises a
-        `LabError` unless `sure` is True. After a correct run on a GPU, the emulator counts at a small size, unless
+        must be within the bound of `measure.check`. Without a GPU the simulator runs the kernel and counts what each
+        line costs, and the recorded speed is shown. A simulated run that would take more than a minute raises a
+        `LabError` unless `sure` is True. After a correct run on a GPU, the simulator counts at a small size, unless
         `counted` is False. sms: see `grid`. Raises `SizeError` for a size that the kernel cannot multiply. A wrong
         result raises nothing: see `Run.passed`.
         """
@@ -245,7 +245,7 @@ class Kernel:
         on: str | None = None,
         **costs: float,
     ) -> Pipeline:
-        """When each warp of block 0 copies, multiplies and waits: a picture in the logical time of the emulator.
+        """When each warp of block 0 copies, multiplies and waits: a picture in the logical time of the simulator.
 
         The default size is two tiles of D with eight k tiles each. sms: the number of blocks of a persistent kernel, by
         default one cluster. costs: parameters of the model, such as `load_latency=1200` (see

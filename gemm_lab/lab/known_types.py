@@ -1,7 +1,7 @@
-"""Registers the types of the emulator's reports with the codec that sends them between client and server.
+"""Registers the types of the simulator's reports with the codec that sends them between client and server.
 
-The codec (`gpu_runner.transport.codec`) may not import the emulator, but this module may. Import it wherever a server's
-answers are written or read.
+The codec (`gpu_runner.transport.codec`) may not import the simulator, but this module may. Import it wherever a
+server's answers are written or read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from gpu_runner.transport import codec, told_errors
 from gpu_runner.transport.server_results import RESULTS
 from gpu_simulator import Report, Site, Totals
-from gpu_simulator import faults as emulated
+from gpu_simulator import faults as simulated
 from gpu_simulator.observers.hazards import Hazard
 
 REPORT = {
@@ -40,7 +40,7 @@ for _kind in (Site, Totals, Hazard):
     _hints = typing.get_type_hints(_kind)
     codec.register(_kind, {field.name: _hints[field.name] for field in fields(_kind)})
 codec.register(Report, REPORT, _report)
-RESULTS["emulate"]["report"] = Report
+RESULTS["simulate"]["report"] = Report
 
-for _name in emulated.__all__:
-    told_errors.register(getattr(emulated, _name))
+for _name in simulated.__all__:
+    told_errors.register(getattr(simulated, _name))

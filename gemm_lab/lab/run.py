@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, facts, folded, mark, printed, remark
 from gemm_lab.cards.hot_lines import HotLines, lines_of
-from gemm_lab.lab import emulating
+from gemm_lab.lab import on_simulator
 from gemm_lab.lab.actions import pipelines, source
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.line_costs import cost
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """The outcome of an m × n × k product on `backend`, "gpu" or "emulator". `message` explains the verdict.
+    """The outcome of an m × n × k product on `backend`, "gpu" or "simulator". `message` explains the verdict.
 
     `tflops` and `cublas_tflops` come from one interleaved run on this GPU at the size `timed_at`: that of the run, but
-    at least 2048 in each dimension. `untimed` says why there is no speed. `report` has the emulator's counts of this
+    at least 2048 in each dimension. `untimed` says why there is no speed. `report` has the simulator's counts of this
     launch; `small` has its counts at a small size after a correct run on a GPU. `recorded` is a row of the recorded
     results, which is shown if the kernel did not run on a GPU. `output` is what the kernel printed. sms: see
     `Kernel.grid`.
@@ -52,7 +52,7 @@ class Run:
     report: Any = None
     recorded: Any = None
     output: str = ""
-    small: emulating.Small | None = None
+    small: on_simulator.Small | None = None
     sms: int | None = None
     occupancy: Occupancy | None = field(default=None, repr=False)
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -72,7 +72,7 @@ class Run:
     def verdict(self) -> str:
         return "PASS" if self.passed else "FAIL"
 
-    # ---- What the emulator counted ----
+    # ---- What the simulator counted ----
 
     @property
     def wavefronts(self) -> int | None:
@@ -95,29 +95,29 @@ class Run:
         return cost(self.report.sites).sectors_per_request if self.report else None
 
     def hazards(self) -> list:
-        """Races, uses of what nobody wrote and missing waits, which the emulator finds at a small size.
+        """Races, uses of what nobody wrote and missing waits, which the simulator finds at a small size.
 
         The search is done at the first call.
         """
         return self.hazard_search().found
 
-    def hazard_search(self) -> emulating.Hazards:
+    def hazard_search(self) -> on_simulator.Hazards:
         """The hazards with the reports of the launches in which they were looked for, at the first call."""
         if "hazards" not in self._kept:
-            self._kept["hazards"] = emulating.find_hazards(self.kernel, self.compiled, self.sms)
+            self._kept["hazards"] = on_simulator.find_hazards(self.kernel, self.compiled, self.sms)
         return self._kept["hazards"]
 
     def hot_lines(self, *regions: str) -> HotLines:
         """The source with the cost of every line: executions, wavefronts, conflict degree, sectors per request.
 
         regions: names of the regions that are shown, such as "load"; without any, the whole kernel. After a run on a
-        GPU these are the emulator's counts at a small size. Raises `ConfigError` for a region that the kernel lacks.
+        GPU these are the simulator's counts at a small size. Raises `ConfigError` for a region that the kernel lacks.
         """
         shown_places = set().union(*map(self._region, regions)) if regions else None
         return self._hot_lines(self._counted(), shown_places)
 
     def _hot_lines(self, report: Any, places: set[tuple[str, int]] | None = None) -> HotLines:
-        where = "" if self.report else f"on the emulator at {_in_words(self._size_counted())}"
+        where = "" if self.report else f"on the simulator at {_in_words(self._size_counted())}"
         lines = lines_of(report, list(source.listing(self.kernel)))
         return HotLines(self.kernel.label, lines, report, where, frozenset(places) if places is not None else None)
 
@@ -180,7 +180,7 @@ class Run:
         return {(file, first + offset) for offset in range(text.count("\n") + 1)}
 
     def _counted(self) -> Any:
-        """The emulator's report of this launch; after a run on a GPU, that of a launch at a small size.
+        """The simulator's report of this launch; after a run on a GPU, that of a launch at a small size.
 
         If there is no such launch yet, it is done now.
         """
@@ -190,20 +190,20 @@ class Run:
             return self.small.report
         if "report" not in self._kept:
             facts = (self.kernel, self.compiled, *self._size_counted())
-            self._kept["report"] = emulating.check_on_emulator(*facts, 0, self.sms)[1]
+            self._kept["report"] = on_simulator.check_on_simulator(*facts, 0, self.sms)[1]
         return self._kept["report"]
 
     def _size_counted(self) -> tuple[int, int, int]:
-        return self.small.size if self.small else emulating.small_size(self.kernel, self.m, self.n, self.k)
+        return self.small.size if self.small else on_simulator.small_size(self.kernel, self.m, self.n, self.k)
 
     def _beside(self) -> Any:
-        """The emulator's report at a small size after a correct run on a GPU, or None."""
+        """The simulator's report at a small size after a correct run on a GPU, or None."""
         return self.small.report if self.small else None
 
     def _stopped(self) -> str:
         if not self.small or not self.small.stopped:
             return ""
-        return f"The emulator, at {_in_words(self.small.size)}, stops: {self.small.stopped}"
+        return f"The simulator, at {_in_words(self.small.size)}, stops: {self.small.stopped}"
 
     def as_dict(self) -> dict[str, Any]:
         """The fields that `gemm-lab run --json` prints."""
@@ -243,7 +243,7 @@ class Run:
                 pairs.append(("wavefronts", f"{beside.totals.conflict_degree:.2f} × ideal"))
             pairs += [
                 ("sectors a request", f"{cost(beside.sites).sectors_per_request:.1f}"),
-                ("counted", f"by the emulator at {_in_words(self.small.size)}"),
+                ("counted", f"by the simulator at {_in_words(self.small.size)}"),
             ]
         return pairs
 
@@ -257,7 +257,7 @@ class Run:
         return f"The result is right at this size;{self._elsewhere()} it was {self.untimed.rstrip('.')}."
 
     def _where(self) -> str:
-        return " on the emulator" if self.backend == "emulator" else ""
+        return " on the simulator" if self.backend == "simulator" else ""
 
     def _occupancy(self) -> str:
         fit = self.occupancy or self.kernel.occupancy(self.compiled)

@@ -13,7 +13,7 @@ from gemm_lab.cards.error_card import error_page
 from gemm_lab.cards.layout_table import layout_table
 from gemm_lab.cards.simulated_lines import SimulatedLine, simulated_lines
 from gemm_lab.cards.simulation_card import SimulationCard
-from gemm_lab.lab.emulating import still_at_work
+from gemm_lab.lab.on_simulator import still_at_work
 from gemm_lab.lab.ptx_report import PtxReport
 from gemm_lab.lab.simulated_reasons import reasons
 from gpu_simulator import widest_first

@@ -168,7 +168,7 @@ def check(
     cluster: tuple[int, int, int] = (1, 1, 1),
     launch: Launch | None = None,
 ) -> Verdict:
-    """Make inputs, launch the kernel and compare its output. launch: the emulator's; by default the GPU's.
+    """Make inputs, launch the kernel and compare its output. launch: the simulator's; by default the GPU's.
 
     On a GPU, inputs and reference of sizes above 1024 are made on the device and compared there; otherwise NumPy does
     this in this process. A kernel that overwrites an operand other than D does not pass if the check runs here.

@@ -1,4 +1,4 @@
-"""The memory costs of one source line, or of a whole launch, as the emulator counts them."""
+"""The memory costs of one source line, or of a whole launch, as the simulator counts them."""
 
 from __future__ import annotations
 

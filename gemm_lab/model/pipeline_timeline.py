@@ -1,7 +1,7 @@
 """Events of a pipeline on a time axis, and the rules that every correct timeline obeys.
 
-`unit` says what the times are. Timelines of the emulator are in *logical* time (`pipeline_placing`); those of a GPU are
-in clocks of its own counters.
+`unit` says what the times are. Timelines of the simulator are in *logical* time (`pipeline_placing`); those of a GPU
+are in clocks of its own counters.
 """
 
 from __future__ import annotations

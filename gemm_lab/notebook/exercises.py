@@ -19,7 +19,7 @@ from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, facts, folded, mark
 from gemm_lab.courses import NONE, Room, entries, judges
 from gemm_lab.lab import Kernel, kernel
-from gemm_lab.lab.emulating import still_at_work
+from gemm_lab.lab.on_simulator import still_at_work
 from gemm_lab.notebook.cells import Uncompiled, superseded
 from gemm_lab.notebook.exercise_kernel import kernel_of_exercise, whole_kernel
 from gemm_lab.notebook.judges import kernel_judge

@@ -1,4 +1,4 @@
-"""Compares the wavefronts of whole kernels as counted by the emulator with those that Nsight Compute recorded.
+"""Compares the wavefronts of whole kernels as counted by the simulator with those that Nsight Compute recorded.
 
 from gemm_lab_lessons.ch04.kernel_counts import kernel_counts
 kernel_counts("t4/02", "t4/03")
@@ -13,7 +13,7 @@ from gemm_lab.cards.card import card, mark
 from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.lab import kernel
-from gemm_lab.lab.emulating import check_on_emulator
+from gemm_lab.lab.on_simulator import check_on_simulator
 from gemm_lab.measure.profile import PROFILED_N, read_rows
 from gemm_lab_lessons.shared.three_counts import ARCH, GPU, METRIC, source
 from gpu_simulator.argument_checks import checked
@@ -29,12 +29,12 @@ class KernelCount:
     kernel: str
     shared_bytes: int
     ideal: int
-    emulator: int
+    simulator: int
     hardware: int | None
 
     @property
     def degree(self) -> float:
-        return self.emulator / self.ideal if self.ideal else 1.0
+        return self.simulator / self.ideal if self.ideal else 1.0
 
 
 class KernelCounts:
@@ -50,24 +50,24 @@ class KernelCounts:
                 f"{row.shared_bytes:,}",
                 f"{row.ideal:,}",
                 f"{row.degree:.2f}",
-                f"{row.emulator:,}",
+                f"{row.simulator:,}",
                 "not recorded" if row.hardware is None else f"{row.hardware:,}",
             ]
             for row in self.rows
         ]
 
     def __repr__(self) -> str:
-        head = f"{'kernel':28} {'bytes':>8} {'ideal':>9} {'degree':>7} {'emulator':>10} {'hardware':>13}"
+        head = f"{'kernel':28} {'bytes':>8} {'ideal':>9} {'degree':>7} {'simulator':>10} {'hardware':>13}"
         rows = (f"{a:28} {b:>8} {c:>9} {d:>7} {e:>10} {f:>13}" for a, b, c, d, e, f in self._table())
         return "\n".join([head, *rows])
 
     def _repr_html_(self) -> str:
         name = source().split(",")[0]
-        header = ["kernel", "bytes of shared memory", "ideal wavefronts", "times the ideal", "emulator", name]
+        header = ["kernel", "bytes of shared memory", "ideal wavefronts", "times the ideal", "simulator", name]
         caption = f"Wavefronts of one launch at {self.n} × {self.n} × {self.n}."
         if any(row.hardware is not None for row in self.rows):
             caption += f" Recorded: {METRIC}, {source()}."
-        wrong = any(row.hardware not in (None, row.emulator) for row in self.rows)
+        wrong = any(row.hardware not in (None, row.simulator) for row in self.rows)
         verdict = f"{mark(not wrong)} {'A count differs' if wrong else 'No count differs'} from a recorded one."
         table = Table(header, self._table(), caption).html()
         return card(verdict + table, theme.BAD if wrong else theme.GOOD)
@@ -75,14 +75,14 @@ class KernelCounts:
 
 @checked
 def kernel_counts(*names: str) -> KernelCounts:
-    """Run kernels on the emulator at the size of the recordings (512), compiled for the GPU of the recordings."""
+    """Run kernels on the simulator at the size of the recordings (512), compiled for the GPU of the recordings."""
     rungs = read_rows(data_dir("results") / "profiles" / GPU / "rungs.csv")
     recorded = {row["kernel"]: int(row["wavefronts"]) for row in rungs if row["n"] == str(PROFILED_N)}
     rows = []
     for name in names:
         made = kernel(name)
         compiled = made.compile(ARCH)
-        counted = check_on_emulator(made, compiled, PROFILED_N, PROFILED_N, PROFILED_N)[1].totals
+        counted = check_on_simulator(made, compiled, PROFILED_N, PROFILED_N, PROFILED_N)[1].totals
         rows.append(
             KernelCount(made.name, compiled.smem, counted.ideal_wavefronts, counted.wavefronts, recorded.get(made.name))
         )

@@ -1,4 +1,4 @@
-"""The shared-memory accesses of one warp at one line of a compiled kernel, from the emulator's trace."""
+"""The shared-memory accesses of one warp at one line of a compiled kernel, from the simulator's trace."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _plain(access: SharedAccess) -> dict:
 def wavefronts(run: Run, where: int | str | None = None, block: int = 0, warp: int = 0) -> WavefrontStepper:
     """Step through the shared-memory accesses of a kernel that was run.
 
-    run    the result of `kernel.run()`; after a run on a GPU, the emulator runs the kernel again at a small size
+    run    the result of `kernel.run()`; after a run on a GPU, the simulator runs the kernel again at a small size
     where  a line of the learner's text, or the name of a region for its worst line; by default the worst line of all
 
     Raises `LabError` for a line, a region or a warp that cannot be shown; the message lists those that can.

@@ -14,7 +14,7 @@ from gemm_lab.cards.card import card
 from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel, kernel
-from gemm_lab.lab.emulating import check_on_emulator
+from gemm_lab.lab.on_simulator import check_on_simulator
 from gemm_lab.measure.cards import ProfileCard, read_cards
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.hardware.data_sheets import gpu
@@ -108,7 +108,7 @@ class SharedRoofline:
     def _repr_html_(self) -> str:
         header = ["kernel", "ldmatrix", "copies", "wavefronts", *(gpu(name).name for name in GPUS)]
         caption = (
-            f"A block in a step of {K_STEP} along K, counted on the emulator. Right: cycles of the tensor cores "
+            f"A block in a step of {K_STEP} along K, counted on the simulator. Right: cycles of the tensor cores "
             "for the same step, and in brackets the share of their rate that shared memory allows, at one "
             "wavefront a cycle. A100 and RTX 5090 from data sheets, H200 from recorded profile cards."
         )
@@ -117,14 +117,14 @@ class SharedRoofline:
 
 @checked
 def shared_roofline(*kernels: str | Kernel) -> SharedRoofline:
-    """Run kernels (or names) on the emulator and compare their wavefronts with the cycles of their products.
+    """Run kernels (or names) on the simulator and compare their wavefronts with the cycles of their products.
 
     The wavefronts are those of ldmatrix and of the instructions that fill the tiles: cp.async or 16-byte stores. Other
     accesses to shared memory, such as those of an epilogue, are not counted.
     """
     rows = []
     for made in (kernel(item) if isinstance(item, str) else item for item in kernels):
-        report = check_on_emulator(made, made.compile(), N, N, N)[1]
+        report = check_on_simulator(made, made.compile(), N, N, N)[1]
         block_m, block_n = made.block
         steps = (N // block_m) * (N // block_n) * (N // K_STEP)
         ldmatrix, copies = (

@@ -1,4 +1,4 @@
-"""`generations("t4/08", "hopper/08", …)`: compares kernels for several GPU generations by the emulator's counts.
+"""`generations("t4/08", "hopper/08", …)`: compares kernels for several GPU generations by the simulator's counts.
 
 It counts the PTX instructions that warps execute and the wavefronts of shared memory, both for each million
 multiply-adds, so kernels with any tile and for any architecture can be compared. These are counts, not speeds.
@@ -79,7 +79,9 @@ class Generations(list):
             ]
             for row in self
         ]
-        note = "Counted on the emulator, for each million multiply-adds. A product counts once a warp that executes it."
+        note = (
+            "Counted on the simulator, for each million multiply-adds. A product counts once a warp that executes it."
+        )
         return Table(header, rows, note, 3)
 
     def __repr__(self) -> str:
@@ -91,7 +93,7 @@ class Generations(list):
 
 @checked
 def generations(*names: str | Kernel, size: tuple[int, int, int] = SIZE) -> Generations:
-    """Run kernels (or names) on the emulator at `size` = (m, n, k); returns a `Counted` for each.
+    """Run kernels (or names) on the simulator at `size` = (m, n, k); returns a `Counted` for each.
 
     Raises `LabError` if a result is wrong, or if a kernel executes none of the instructions in `PRODUCTS`.
     """
@@ -99,7 +101,7 @@ def generations(*names: str | Kernel, size: tuple[int, int, int] = SIZE) -> Gene
     for name in names:
         made = kernel(name) if isinstance(name, str) else name
         made = replace(made, config=made.spec.configure()) if isinstance(name, str) else made  # not tuned for this GPU
-        run = made.run(n, m, k, backend="emulator")
+        run = made.run(n, m, k, backend="simulator")
         if not run.passed:
             raise LabError(
                 f"{made.label} is wrong at {m} × {n} × {k}: {run.message} Counts of a wrong kernel mean nothing."

@@ -12,9 +12,9 @@ from html import escape
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, mark
 from gemm_lab.lab import Kernel, kernel
-from gemm_lab.lab.emulating import launch, limits
 from gemm_lab.lab.measuring import check_twice
-from gpu_simulator import Deadlock, EmulatorError, widest_first
+from gemm_lab.lab.on_simulator import launch, limits
+from gpu_simulator import Deadlock, SimulatorError, widest_first
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError
 
@@ -23,7 +23,7 @@ TILES_N, ROUNDS = 2, 2  # block tiles of D along N, and how often each stage is 
 
 @dataclass(frozen=True)
 class FaultOutcome:
-    """What the emulator found, with an explanation in `says`.
+    """What the simulator found, with an explanation in `says`.
 
     kind: "a deadlock", "a fault", "a wrong result", "a hazard" or "nothing".
     """
@@ -42,7 +42,7 @@ class FaultOutcome:
 
 @checked
 def inject_fault(target: Kernel | str, changes: dict[str, str], blocks: int | None = None) -> FaultOutcome:
-    """Replace text in a kernel's source, run it on the emulator with both timings, and look for hazards.
+    """Replace text in a kernel's source, run it on the simulator with both timings, and look for hazards.
 
     changes: {old text: new text}. The kernel is compiled for the ladder's reference GPU, whichever GPU is here, and has
     the ladder's default configuration unless the target has changed settings. blocks: how many blocks are launched, for
@@ -83,7 +83,7 @@ def _run(broken: Kernel, blocks: int | None) -> FaultOutcome:
 
         try:
             verdicts = check_twice(broken, compiled, m, n, k, launch=machine)
-        except EmulatorError as error:
+        except SimulatorError as error:
             kind = "a deadlock" if isinstance(error, Deadlock) else "a fault"
             says = str(error).removeprefix("Deadlock: ")
             return FaultOutcome(kind, says[:1].upper() + says[1:] if kind == "a deadlock" else says)
@@ -91,5 +91,5 @@ def _run(broken: Kernel, blocks: int | None) -> FaultOutcome:
             found = f" Found on the way: {hazards[0]}" if hazards else ""
             return FaultOutcome("a wrong result", verdicts[-1].message + found)
     if hazards:
-        return FaultOutcome("a hazard", f"The result is right on the emulator, by luck. {hazards[0]}")
+        return FaultOutcome("a hazard", f"The result is right on the simulator, by luck. {hazards[0]}")
     return FaultOutcome("nothing", "The result is right in both timings, and no hazard was found.")

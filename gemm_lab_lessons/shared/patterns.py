@@ -1,7 +1,7 @@
 """Kernels with one instruction, and the address patterns for measuring shared memory with them.
 
 Every kernel is one warp that executes one shared-memory instruction at `base + offsets[lane]`. The same kernels run on
-the GPU under Nsight Compute (`python -m tools.recording counters`) and on the emulator (in tests); both must give the
+the GPU under Nsight Compute (`python -m tools.recording counters`) and on the simulator (in tests); both must give the
 same counts.
 """
 

@@ -1,4 +1,4 @@
-"""Compares three counts of the wavefronts of an access: by the bank model, the emulator and Nsight Compute.
+"""Compares three counts of the wavefronts of an access: by the bank model, the simulator and Nsight Compute.
 
 from gemm_lab_lessons.shared.three_counts import three_counts
 three_counts("ldmatrix.x4", "128-byte rows, plain, column 0", "128-byte rows, xor, column 0")
@@ -14,7 +14,7 @@ from html import escape
 
 import numpy as np
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import compiling
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, mark
@@ -40,12 +40,12 @@ class WavefrontCounts:
     pattern: str
     ideal: int
     model: int
-    emulator: int
+    simulator: int
     hardware: int
 
     @property
     def agree(self) -> bool:
-        return self.model == self.emulator == self.hardware
+        return self.model == self.simulator == self.hardware
 
 
 class ThreeCounts:
@@ -60,11 +60,11 @@ class ThreeCounts:
 
     @property
     def verdict(self) -> str:
-        return f"Model, emulator and {self.source.split(',')[0]} agree on {self.agreeing} of {len(self.rows)}."
+        return f"Model, simulator and {self.source.split(',')[0]} agree on {self.agreeing} of {len(self.rows)}."
 
     def _table(self) -> list[list[str]]:
         return [
-            [row.instruction, row.pattern, *map(str, (row.ideal, row.model, row.emulator, row.hardware))]
+            [row.instruction, row.pattern, *map(str, (row.ideal, row.model, row.simulator, row.hardware))]
             for row in self.rows
         ]
 
@@ -72,7 +72,7 @@ class ThreeCounts:
         if len(self.rows) > MOST_ROWS:
             return self.verdict
         wide = max(len(row.pattern) for row in self.rows)
-        head = f"{'instruction':18} {'addresses':{wide}} {'ideal':>6} {'model':>6} {'emulator':>9} {'hardware':>9}"
+        head = f"{'instruction':18} {'addresses':{wide}} {'ideal':>6} {'model':>6} {'simulator':>9} {'hardware':>9}"
         lines = [f"{a:18} {b:{wide}} {c:>6} {d:>6} {e:>9} {f:>9}" for a, b, c, d, e, f in self._table()]
         return "\n".join([head, *lines, self.verdict])
 
@@ -81,7 +81,7 @@ class ThreeCounts:
         agrees = mark(self.agreeing == len(self.rows))
         if len(self.rows) > MOST_ROWS:
             return card(f"{agrees} <b>{escape(self.verdict)}</b><br>{escape(self.source)}", colour)
-        header = ["instruction", "addresses of the lanes", "ideal", "model", "emulator", self.source.split(",")[0]]
+        header = ["instruction", "addresses of the lanes", "ideal", "model", "simulator", self.source.split(",")[0]]
         caption = f"Wavefronts of one warp. Recorded: {METRIC}, {self.source}."
         verdict = f"<b>{escape(self.verdict)}</b>"
         return card(f"{agrees} {verdict}{Table(header, self._table(), caption, 2).html()}", colour)
@@ -89,7 +89,7 @@ class ThreeCounts:
 
 @checked
 def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCounts:
-    """The wavefronts of recorded one-instruction kernels. The emulator runs each of them now.
+    """The wavefronts of recorded one-instruction kernels. The simulator runs each of them now.
 
     instruction  such as "ld.shared.v4.u32", "ldmatrix.x4" or "cp.async.cg.16", or a list of several
     patterns     such as "stride 3" or "128-byte rows, xor, column 0"; by default all that were recorded
@@ -112,7 +112,7 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
             if (name, pattern) not in every:
                 raise LabError(f"{name} was not recorded with “{pattern}”; {_near(pattern, known)}")
             found = every[name, pattern]
-            counted = _emulated(found)
+            counted = _simulated(found)
             rows.append(
                 WavefrontCounts(
                     name, pattern, counted.ideal_wavefronts, modelled(found), counted.wavefronts, hardware[found.key]
@@ -137,9 +137,9 @@ def modelled(recording: Recording) -> int:
     return int(count(shared[None], 4 * int(parts[2][1:]) if parts[2].startswith("v") else 4)[0])
 
 
-def _emulated(recording: Recording):
+def _simulated(recording: Recording):
     compiled = compiling.compile(recording.source, arch=ARCH, name="pattern")
-    return emulator.launch(compiled, "gemm", 1, 32, recording.arguments()).totals
+    return gpu_simulator.launch(compiled, "gemm", 1, 32, recording.arguments()).totals
 
 
 @lru_cache(maxsize=1)

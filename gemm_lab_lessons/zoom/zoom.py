@@ -224,7 +224,7 @@ def zoom(run: Run | None = None, level: str = "block", line: int | None = None, 
     """Zoom into one matrix product, from DRAM down to the bits of an address, and step through what a warp does.
 
     run    the result of `kernel.run()`, for an edited kernel, too; by default a small product of t4/03_swizzled.
-           After a run on a GPU, the emulator runs the kernel again at a small size
+           After a run on a GPU, the simulator runs the kernel again at a small size
     level  "dram" (the matrices and their sectors), "block" (block tiles), "warp" (warp tiles and shared memory),
            "fragment" (which lane holds what of an mma), "bank" (the banks and wavefronts), "bits" (one address)
     line   begin at the first step of this source line; by default at the first step that the level shows
@@ -243,4 +243,4 @@ def zoom(run: Run | None = None, level: str = "block", line: int | None = None, 
 
 def _default_run() -> Run:
     name, settings, n = DEFAULT
-    return kernel(name, **settings).run(n, backend="emulator", timed=False)
+    return kernel(name, **settings).run(n, backend="simulator", timed=False)

@@ -1,6 +1,6 @@
 """Records what a block of a launch does, in program order: every memory access and every mma, warp by warp.
 
-The block runs again on the emulator, as it does for `Run.trace`, with a probe at each of these instructions. The
+The block runs again on the simulator, as it does for `Run.trace`, with a probe at each of these instructions. The
 wavefronts and sectors of each event come from the tables that also count the whole launch, so that their sums agree.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gemm_lab_lessons.zoom.zoom_sources import Origins, followed_sites, registers_of
-from gpu_simulator.faults import EmulatorError
+from gpu_simulator.faults import SimulatorError
 from gpu_simulator.machine.counting import Patterns
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.ptx.ir import Negated
@@ -33,7 +33,7 @@ class Event:
     memory and in global memory (from its beginning), -1 for none; `source` of an access to shared memory alone is the
     place in global memory from which the data came.   outside: whether the event itself accesses global memory.
     shared_bytes, outside_bytes: sorted addresses of 16-byte chunks, for an event without addresses of lanes.
-    waves, ideal, sectors: as the emulator counts them.   corners: of an mma, the addresses in global memory of the
+    waves, ideal, sectors: as the simulator counts them.   corners: of an mma, the addresses in global memory of the
     first elements of A and B, -1 if unknown.   pair: of a bulk copy, the shared and the global address of each chunk.
     """
 
@@ -354,16 +354,16 @@ class Recorder(Observer):
 def recorded(report, block: int) -> tuple[Log, Recorder]:
     """Run one block again, with the others of its cluster, and record it.
 
-    Raises `EmulatorError` if there is no such block, or if the launch ran on a server.
+    Raises `SimulatorError` if there is no such block, or if the launch ran on a server.
     """
     launch = report._launch
     if launch is None:
-        raise EmulatorError(
+        raise SimulatorError(
             "This launch ran on a server, which sends back counts and results alone. To look inside, run it here: "
             "unset GEMM_LAB_SERVER."
         )
     if not 0 <= block < launch.grid[0] * launch.grid[1] * launch.grid[2]:
-        raise EmulatorError(
+        raise SimulatorError(
             f"There is no block {block}; the grid is {' × '.join(map(str, launch.grid))}, counted from 0."
         )
     rank = launch.clusters.place(block) % launch.clusters.size

@@ -1,6 +1,6 @@
 """Follows loaded values through the registers of a kernel, so that a word of shared memory can be named: A[3, 8].
 
-The emulator knows where a value is loaded from and where it is stored to. Between the two it is in registers, which
+The simulator knows where a value is loaded from and where it is stored to. Between the two it is in registers, which
 may be copied, packed or rounded on the way. `Origins` carries the address in global memory along with the register.
 """
 

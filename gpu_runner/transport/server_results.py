@@ -15,7 +15,7 @@ TIMED = {"label": str, "samples_ms": list[float], "repeats": int, "check": dict 
          "?config": str, "?left_out": dict[str, str]}  # fmt: skip
 RESULTS: dict[str, Any] = {
     "hello": dict,
-    "emulate": {"arrays": list[np.ndarray], "report": Any},  # replaced by the report's type where that type is known
+    "simulate": {"arrays": list[np.ndarray], "report": Any},  # replaced by the report's type where that type is known
     "launch": {"arrays": dict[int, np.ndarray], "milliseconds": float},
     "verify": {"wrong": int, "nonfinite": int, "first_bad": PAIR | None, "largest": float, "relative_error": float,
                "bad_tile_count": int, "bad_tiles": list[PAIR], "got": NUMBER, "expected": NUMBER,
@@ -30,7 +30,7 @@ RESULTS: dict[str, Any] = {
 def understood(op: str, result: Any, payload: Mapping[str, Any]) -> Any:
     """The result of operation `op` for this request, checked. Raises `ValueError` if it has another form."""
     found = fitted(result, RESULTS[op], f"the result of “{op}”")
-    if op == "emulate":
+    if op == "simulate":
         sent = [_form(array) for array in arrays_of(payload["args"])]
         if [_form(array) for array in found["arrays"]] != sent:
             raise ValueError("the arrays that came back are not those that were sent")

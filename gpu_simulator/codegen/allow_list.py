@@ -1,8 +1,8 @@
 """Checks generated Python token by token before it is executed: every token has to be on a list.
 
-The emulator generates Python from PTX, and the PTX may have been written to make that Python do something else. The
+The simulator generates Python from PTX, and the PTX may have been written to make that Python do something else. The
 emitters copy nothing from the PTX but numbers and words of their own tables. If one of them ever copied another word,
-this check would reject it: a name has to be a register, a temporary, a constant or a function of the emulator, an
+this check would reject it: a name has to be a register, a temporary, a constant or a function of the simulator, an
 attribute has to be on the list, and only names and items of R are assigned to. So code that passes can only compute.
 """
 
@@ -14,7 +14,7 @@ from gpu_simulator.faults import MalformedPtx
 from gpu_simulator.machine.special_registers import NAMES
 
 _TOKEN = re.compile(r"\.?[A-Za-z_]\w*|\d\w*|'[^'\n]*'|[=!<>]=|<<|>>|//|\.\.\.|[ \n]+|.", re.ASCII | re.DOTALL)
-# Local names of a block, numbers, words of the emulator's tables, indentation.
+# Local names of a block, numbers, words of the simulator's tables, indentation.
 _OWN = re.compile(r"r\d{1,7}|t\d{1,7}b?|acc\d{1,7}|\d{1,20}|'[A-Za-z0-9_ ]{0,32}'| |\n(?: {4}){0,2}", re.ASCII)
 _ASSIGNMENT = re.compile(r"^ {4,8}(?:R\[\d+\]|\(?[A-Za-z]\w*(?:, [A-Za-z]\w*)*(?:,\))?) = ", re.ASCII | re.MULTILINE)
 _HEAD = "def block(resident, lanes):\n"

@@ -54,10 +54,10 @@ class Emitter:
     def unsupported(self, why: str = "") -> UnsupportedInstruction:
         i = self.instruction
         if i is None:
-            return UnsupportedInstruction(f"An instruction of this PTX cannot be emulated: {why}.")
+            return UnsupportedInstruction(f"An instruction of this PTX cannot be simulated: {why}.")
         where = f"{i.location.file}:{i.location.line}" if i.location else f"PTX line {i.line}"
         reason = f": {why}" if why else "; gpu_simulator.supported() lists the opcodes that can"
-        return UnsupportedInstruction(f"{where}: {i.opcode} cannot be emulated{reason}.")
+        return UnsupportedInstruction(f"{where}: {i.opcode} cannot be simulated{reason}.")
 
     def allow(self, *modifiers: str) -> None:
         """Raise `UnsupportedInstruction` if the instruction has a modifier that is neither a type nor one of these."""

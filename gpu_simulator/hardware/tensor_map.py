@@ -3,7 +3,7 @@
     TensorMap.of(a, box=(64, 128), swizzle=128)      # a: (M, K); boxes of 128 rows of 64 elements
 
 Dimensions are counted from the innermost, as in the driver and in the instruction's coordinates: a row-major (M, K)
-matrix has sizes (K, M). The emulator and the driver encode the same object, each in its own 128 bytes.
+matrix has sizes (K, M). The simulator and the driver encode the same object, each in its own 128 bytes.
 
 Limits: CUDA Driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled.
 """

@@ -1,4 +1,4 @@
-"""The ranges of generic addresses of the state spaces. They are the emulator's own choice."""
+"""The ranges of generic addresses of the state spaces. They are the simulator's own choice."""
 
 from __future__ import annotations
 

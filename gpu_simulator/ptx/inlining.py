@@ -162,7 +162,7 @@ class _Inliner:
         arguments = operands.pop(0) if operands and isinstance(operands[0], Group) else Group(())
         if not all(isinstance(s, Symbol) and s.variable is not None for s in (*arguments.items, *results.items)):
             raise UnsupportedInstruction(
-                f"{where}{item.opcode}: an argument that is not a .param variable cannot be emulated."
+                f"{where}{item.opcode}: an argument that is not a .param variable cannot be simulated."
             )
         if type(callee) is Register and register_code(callee.type) == "u8":
             self.call_through_pointer(copy, results, callee, arguments, active, call_site)
@@ -229,7 +229,7 @@ class _Inliner:
         if any(variable.space == "local" for variable in frame.variables):
             raise UnsupportedInstruction(
                 f"{where}{copy.opcode} {function.name}: a recursive function with an array of its own cannot be "
-                "emulated; write the recursion as a loop, or keep the array in the kernel."
+                "simulated; write the recursion as a loop, or keep the array in the kernel."
             )
 
     def enter(self, copy: Instruction, name: str, results: Group, arguments: Group, where: str) -> None:

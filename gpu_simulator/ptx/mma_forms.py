@@ -1,4 +1,4 @@
-"""Lists the `mma.sync` and `mma.sp` forms that the emulator executes. Source: PTX ISA, "mma", "mma.sp"."""
+"""Lists the `mma.sync` and `mma.sp` forms that the simulator executes. Source: PTX ISA, "mma", "mma.sp"."""
 
 from __future__ import annotations
 

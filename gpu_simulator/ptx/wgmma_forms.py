@@ -1,4 +1,4 @@
-"""Reads the form of a `wgmma.mma_async` instruction, for the forms that the emulator executes.
+"""Reads the form of a `wgmma.mma_async` instruction, for the forms that the simulator executes.
 
 Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions: wgmma.mma_async".
 """

@@ -1,11 +1,11 @@
-"""Finds the mutants of a kernel that the emulator does not detect."""
+"""Finds the mutants of a kernel that the simulator does not detect."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from mutants import Mutant
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 TIMINGS = ("early", "late")
 
@@ -19,7 +19,7 @@ def survivors(broken: Iterable[Mutant], attempt: Callable[[str, str], tuple[bool
     def noticed(ptx: str, timing: str) -> bool:
         try:
             exact, report = attempt(ptx, timing)
-        except emulator.EmulatorError:  # such as a deadlock or an invalid descriptor
+        except gpu_simulator.SimulatorError:  # such as a deadlock or an invalid descriptor
             return True
         return not exact or bool(report.hazards)
 

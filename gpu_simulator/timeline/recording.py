@@ -4,7 +4,7 @@
     place(trace, Costs.of(gpu("b200")))                  in logical time (`gemm_lab.model.pipeline_placing`)
 
 The recorder sets probes at the relevant instructions, as `inspect` does, so a launch that is not recorded is not
-slower. The phases of mbarriers are those that the emulator counted when a copy or a commit completed, and when a wait
+slower. The phases of mbarriers are those that the simulator counted when a copy or a commit completed, and when a wait
 succeeded.
 """
 

@@ -1,6 +1,6 @@
 """`Trace`: what the warps of a launch request and what they wait for, in program order and without times.
 
-A trace is what the emulator recorded: for each warp the list of its steps. A signal identifies one phase of one
+A trace is what the simulator recorded: for each warp the list of its steps. A signal identifies one phase of one
 barrier, such as (block, shared address, phase); a wait for it ends when every step of the trace that counts towards it
 has happened. `pipeline_placing` assigns logical times to such a trace.
 """

@@ -10,9 +10,9 @@ from functools import cache
 
 import numpy as np
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import compiling, kernel
-from gemm_lab.lab.emulating import copied, smallest_size
+from gemm_lab.lab.on_simulator import copied, smallest_size
 from gemm_lab.measure.inputs import make_inputs
 
 KERNELS = (
@@ -122,7 +122,7 @@ def sample(name: str) -> Sample:
 
 def launch(chosen: Sample, ptx: str, **options):
     """Launch a changed PTX text with the parameters of a sample; returns the report. options: of `launch`."""
-    return emulator.launch(
+    return gpu_simulator.launch(
         ptx,
         chosen.entry,
         chosen.grid,
@@ -264,7 +264,7 @@ class Mutator:
 
     def by_a_known_opcode(self):
         found = self.match(_OPCODE)
-        family = self.random.choice(sorted(emulator.supported()))
+        family = self.random.choice(sorted(gpu_simulator.supported()))
         return None if found is None else self.replaced(found, family + found[1][len(found[1].split(".")[0]) :], 1)
 
     def by_another_operand(self):

@@ -38,7 +38,7 @@ class Named(str):
 
 TEXTS = (
     "", " ", "x", "t4", "t4/01", "simt/02_coalesced", "simt", "../../etc/passwd", "/", "a\x00b", "a\nb", "\x1b[31m", "é" * 50,
-    "%s%s", "{0}", "T4", "H100", "sm_80", "sm_999", "emulator", "gpu", "4096", "__class__", "a" * 10_000, "<b>", "'; --",
+    "%s%s", "{0}", "T4", "H100", "sm_80", "sm_999", "simulator", "gpu", "4096", "__class__", "a" * 10_000, "<b>", "'; --",
     Named("t4"),
 )  # fmt: skip
 ARRAYS = (
@@ -73,7 +73,7 @@ NAMES = ("n", "m", "k", "rows", "row_bytes", "name", "sizes", "backend", "seed",
 def ready():
     """A kernel, one of its runs, a ladder: what the methods are called on."""
     kernel = lab.kernel("first_kernels/02_ldmatrix")
-    return {"kernel": kernel, "run": kernel.run(32, backend="emulator"), "ladder": lab.ladder("simt"), "naive":
+    return {"kernel": kernel, "run": kernel.run(32, backend="simulator"), "ladder": lab.ladder("simt"), "naive":
             lab.kernel("simt/02_coalesced")}  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.errors import LabError
 
 MB = 1 << 20
@@ -72,10 +72,10 @@ CASES = {
 
 
 def attempt(name):
-    """What the emulator says to one of the cases."""
+    """What the simulator says to one of the cases."""
     with pytest.raises(LabError) as said:
         extra = [1] if name == "a parameter" else []
-        emulator.launch(CASES[name], "kernel", 1, 32, [np.zeros(64, np.int32), *extra], max_bytes=100 * MB)
+        gpu_simulator.launch(CASES[name], "kernel", 1, 32, [np.zeros(64, np.int32), *extra], max_bytes=100 * MB)
     return str(said.value)
 
 
@@ -95,9 +95,9 @@ GROWTH = """
 import resource, sys
 sys.path[:0] = sys.argv[1:]
 from test_declared_sizes import CASES, MB, attempt
-import gpu_simulator as emulator
+import gpu_simulator
 import numpy as np
-emulator.launch(CASES["an alignment"].replace("1073741824", "4"), "kernel", 1, 32, [np.zeros(64, np.int32)])
+gpu_simulator.launch(CASES["an alignment"].replace("1073741824", "4"), "kernel", 1, 32, [np.zeros(64, np.int32)])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 worst = before
 for name in CASES:
@@ -126,5 +126,5 @@ def test_variables_within_the_limit_hold_their_data():
         "add.u32 %r1, %r1, %r2; ld.global.u32 %r2, [big+1048572]; add.u32 %r1, %r1, %r2;",
     )
     out = np.zeros(1, np.int32)
-    emulator.launch(text, "kernel", 1, 1, [out], max_bytes=20 * MB)
+    gpu_simulator.launch(text, "kernel", 1, 1, [out], max_bytes=20 * MB)
     assert out[0] == 16

@@ -46,7 +46,7 @@ class Asking(threading.Thread):
         begun = time.monotonic()
         try:
             arrays = [np.zeros((64, 64), np.float32) for _ in range(3)]
-            self.session.request("emulate", compiled=self.kernel, grid=(1, 1, 1), args=[*arrays, 64], **self.options)
+            self.session.request("simulate", compiled=self.kernel, grid=(1, 1, 1), args=[*arrays, 64], **self.options)
             self.found = "result"
         except Exception as error:
             self.found = error
@@ -64,9 +64,9 @@ def busy_worker(server, session):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("how", "words"), [
-    (signal.SIGSTOP, "gave no sign of life for 10 s and was replaced during “emulate”"),
-    (signal.SIGKILL, "worker ended during “emulate”"),
-    (signal.SIGSEGV, "worker ended during “emulate”"),
+    (signal.SIGSTOP, "gave no sign of life for 10 s and was replaced during “simulate”"),
+    (signal.SIGKILL, "worker ended during “simulate”"),
+    (signal.SIGSEGV, "worker ended during “simulate”"),
 ])  # fmt: skip
 def test_a_worker_that_stops_or_dies(server, how, words):
     """Its student gets one sentence, somebody else's jobs go on meanwhile, and the worker is replaced."""
@@ -128,7 +128,7 @@ def test_the_engine_dies_in_mid_job(how):
         asking.join(BOUND_S)
         assert isinstance(asking.found, ServerError), asking.found
         said = str(asking.found)
-        assert "stopped answering during “emulate”" in said and "\n" not in said and len(said) < 400
+        assert "stopped answering during “simulate”" in said and "\n" not in said and len(said) < 400
         assert asking.found.__suppress_context__, "no chain of other errors is shown"
         print(f"\n{how.name}: said after {asking.seconds:.1f} s")
         if how is signal.SIGKILL:  # nothing of the server outlives it

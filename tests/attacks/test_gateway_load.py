@@ -1,6 +1,6 @@
 """A whole class at once, with everything going wrong: every launch ends in exactly one answer or one sentence.
 
-50 students launch 10 tiny kernels each through one gateway with two workers that emulate. After a fifth of the answers
+50 students launch 10 tiny kernels each through one gateway with two workers that simulate. After a fifth of the answers
 one worker is killed, after two fifths another is stopped; a liar asks for 20 turns under invented names again and
 again; 600 sockets are half open; a request of a gigabyte comes in between. The load goes to this machine alone and ends
 by itself. Run it with its figures: `pytest -m long -s tests/attacks/test_gateway_load.py`.
@@ -53,7 +53,7 @@ class Class:
             try:
                 a = np.full(64, 100 * number, np.float32)
                 answer = session.request(
-                    "emulate", compiled=self.kernel, grid=(1, 1, 1), args=[a, np.zeros_like(a), launch]
+                    "simulate", compiled=self.kernel, grid=(1, 1, 1), args=[a, np.zeros_like(a), launch]
                 )
                 said = "answer" if np.array_equal(answer["arrays"][1], a + launch) else "a wrong answer"
             except LabError as error:
@@ -70,7 +70,7 @@ def liar(server, person, stop):
     body = b"".join(
         encoded(
             {
-                "op": "emulate",
+                "op": "simulate",
                 "timeout_s": None,
                 "patience_s": 5.0,
                 "fresh": False,
@@ -93,8 +93,8 @@ def liar(server, person, stop):
         tickets = [uuid.uuid4().hex for _ in range(20)]
         for ticket in tickets:
             query = {
-                "op": "emulate",
-                "backend": "emulator",
+                "op": "simulate",
+                "backend": "simulator",
                 "arch": "",
                 "protocol": str(wire.PROTOCOL),
                 "what": ticket,
@@ -110,7 +110,7 @@ def liar(server, person, stop):
 
 def gigabyte(server, person):
     """A request of 1 GB, with its length declared."""
-    query = f"op=emulate&backend=emulator&arch=&protocol={wire.PROTOCOL}"
+    query = f"op=simulate&backend=simulator&arch=&protocol={wire.PROTOCOL}"
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
         line.sendall(
             f"POST /v1/jobs/{uuid.uuid4().hex}?{query} HTTP/1.1\r\nHost: x\r\nContent-Length: {1 << 30}\r\n"

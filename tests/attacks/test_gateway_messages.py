@@ -12,11 +12,11 @@ from attack_scale import count
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import gpu_simulator as emulator
+import gpu_simulator
 from classroom.gateway.requests import OPERATIONS, checked
 from classroom.judge.special_launches import Circumstances
-from gemm_lab.lab.emulating import limits
 from gemm_lab.lab.known_types import REPORT
+from gemm_lab.lab.on_simulator import limits
 from gpu_runner.faults import KernelFault, WorkerLost
 from gpu_runner.remote import RemoteSession
 from gpu_runner.settings import version
@@ -48,7 +48,7 @@ def message(value, arrays=(), blobs=b""):
 
 
 def report():
-    return emulator.launch(PTX, "gemm", 1, 32, [np.zeros(4, np.float32)], observers=("hazards",))
+    return gpu_simulator.launch(PTX, "gemm", 1, 32, [np.zeros(4, np.float32)], observers=("hazards",))
 
 
 class Trap:
@@ -249,17 +249,17 @@ def test_errors_of_the_lab_keep_their_fields():
     error = KernelFault("K", "It failed.", "a.cu", 3, (1, 2, 3), (0, 0, 0), 16, "near", "text", "out")
     found = told_errors.retold(decoded(bytearray(b"".join(encoded(told_errors.told(error))))))
     assert type(found) is KernelFault and vars(found) == vars(error) and str(found) == str(error)
-    for name in emulator.faults.__all__:
-        kind = getattr(emulator.faults, name)
+    for name in gpu_simulator.faults.__all__:
+        kind = getattr(gpu_simulator.faults, name)
         assert type(told_errors.retold(told_errors.told(kind("A sentence.")))) is kind
     assert told_errors.retold(told_errors.told(OSError("x"))) is None
 
 
 # ---- What a worker is asked ----
 
-ASKED = {"op": "emulate", "payload": {}, "timeout_s": None, "patience_s": 1.0, "fresh": False}
+ASKED = {"op": "simulate", "payload": {}, "timeout_s": None, "patience_s": 1.0, "fresh": False}
 KERNEL = {"name": "x", "ptx": PTX, "entry": "gemm", "threads": 32, "dynamic_smem": 0, "files": {}}
-EMULATE = {"compiled": KERNEL, "grid": (1, 1, 1), "args": [np.zeros(4, np.float32)]}
+SIMULATE = {"compiled": KERNEL, "grid": (1, 1, 1), "args": [np.zeros(4, np.float32)]}
 CUBIN = {
     "key": "theirs",
     "name": "x",
@@ -272,36 +272,36 @@ CUBIN = {
 
 
 @pytest.mark.parametrize(("changes", "backend"), [
-    ({"op": "run"}, "gpu"), ({"op": "exec"}, "emulator"), ({"op": "__class__"}, "gpu"), ({"op": ["emulate"]}, "emulator"),
-    ({"op": "launch"}, "emulator"), ({"op": "emulate"}, "gpu"), ({"extra": 1}, "emulator"), ({"fresh": "yes"}, "emulator"),
-    ({"payload": {**EMULATE, "observer": print}}, "emulator"), ({"payload": {**EMULATE, "max_bytes": 1 << 60}}, "emulator"),
-    ({"payload": {**EMULATE, "args": [{"a": 1}]}}, "emulator"), ({"payload": {**EMULATE, "args": ["text"]}}, "emulator"),
-    ({"payload": {**EMULATE, "timing": "never"}}, "emulator"), ({"payload": {**EMULATE, "compiled": PTX}}, "emulator"),
-    ({"payload": {**EMULATE, "compiled": {**KERNEL, "threads": "32"}}}, "emulator"),
-    ({"op": "launch", "payload": {**EMULATE, "compiled": {**CUBIN, "cubin": "text"}}}, "gpu"),
+    ({"op": "run"}, "gpu"), ({"op": "exec"}, "simulator"), ({"op": "__class__"}, "gpu"), ({"op": ["simulate"]}, "simulator"),
+    ({"op": "launch"}, "simulator"), ({"op": "simulate"}, "gpu"), ({"extra": 1}, "simulator"), ({"fresh": "yes"}, "simulator"),
+    ({"payload": {**SIMULATE, "observer": print}}, "simulator"), ({"payload": {**SIMULATE, "max_bytes": 1 << 60}}, "simulator"),
+    ({"payload": {**SIMULATE, "args": [{"a": 1}]}}, "simulator"), ({"payload": {**SIMULATE, "args": ["text"]}}, "simulator"),
+    ({"payload": {**SIMULATE, "timing": "never"}}, "simulator"), ({"payload": {**SIMULATE, "compiled": PTX}}, "simulator"),
+    ({"payload": {**SIMULATE, "compiled": {**KERNEL, "threads": "32"}}}, "simulator"),
+    ({"op": "launch", "payload": {**SIMULATE, "compiled": {**CUBIN, "cubin": "text"}}}, "gpu"),
 ])  # fmt: skip
 def test_a_request_of_another_form_reaches_no_backend(changes, backend):
     with pytest.raises(LabError):
-        checked({**ASKED, "payload": EMULATE, **changes}, backend)
+        checked({**ASKED, "payload": SIMULATE, **changes}, backend)
 
 
 def test_a_server_takes_what_the_judge_asks_of_a_launch():
     asked = {
         **Circumstances(
             timing="staggered",
-            placement=emulator.Placement(1, True, 1024, 96),
+            placement=gpu_simulator.Placement(1, True, 1024, 96),
             hazards=True,
         ).options(),
         **limits(64, 64, 64),
     }
     asked["placement"] = vars(asked["placement"])
-    job = checked({**ASKED, "payload": {**EMULATE, **asked}}, "emulator")
+    job = checked({**ASKED, "payload": {**SIMULATE, **asked}}, "simulator")
     assert {name: job["payload"][name] for name in asked} == asked
 
 
 def test_limits_of_a_request_are_the_servers():
     job = checked(
-        {**ASKED, "payload": {**EMULATE, "max_seconds": 1e9}, "timeout_s": 1e9, "patience_s": -1.0}, "emulator"
+        {**ASKED, "payload": {**SIMULATE, "max_seconds": 1e9}, "timeout_s": 1e9, "patience_s": -1.0}, "simulator"
     )
     assert job["payload"]["max_seconds"] <= 120 and job["timeout_s"] <= 120 and 0 < job["patience_s"] <= 180
 
@@ -315,7 +315,7 @@ def test_nobody_can_put_a_kernel_in_the_place_of_anothers():
         "key"
     ]
     assert mine != theirs and "theirs" not in (mine, theirs)
-    assert set(OPERATIONS) == {"gpu", "emulator"}
+    assert set(OPERATIONS) == {"gpu", "simulator"}
 
 
 # ---- A server that lies to its students ----
@@ -329,7 +329,7 @@ class Liar:
             "version": version(),
             "protocol": wire.PROTOCOL,
             "you": "x",
-            "workers": [{"backend": "emulator"}],
+            "workers": [{"backend": "simulator"}],
         }
 
         class Handler(BaseHTTPRequestHandler):
@@ -400,7 +400,7 @@ def test_a_server_that_lies_is_one_sentence(lie):
     with Liar(*ANSWERS[lie]) as server:
         one = RemoteSession(server.address, show=lambda text: None, token="t")
         with pytest.raises((ServerError, WorkerLost)) as caught:
-            one.request("emulate", compiled=KERNEL, grid=(1, 1, 1), args=[ZERO.copy()])
+            one.request("simulate", compiled=KERNEL, grid=(1, 1, 1), args=[ZERO.copy()])
         one.close()
     said = str(caught.value)
     assert said.isprintable() and 20 < len(said) < 1500 and not Trap.sprung
@@ -430,7 +430,7 @@ def test_a_token_is_not_carried_to_another_address():
         with Liar(302, TEXT, b"", headers=[("Location", there)]) as server:
             one = RemoteSession(server.address, show=lambda text: None, token="secret")
             with pytest.raises(ServerError):
-                one.request("emulate", compiled=KERNEL, grid=(1, 1, 1), args=[ZERO.copy()])
+                one.request("simulate", compiled=KERNEL, grid=(1, 1, 1), args=[ZERO.copy()])
         thief.shutdown()
     assert seen == []
 

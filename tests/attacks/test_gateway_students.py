@@ -57,8 +57,8 @@ class Person:
     def post(self, body=b"", ticket=None, **query):
         ticket = uuid.uuid4().hex if ticket is None else ticket
         query = {
-            "op": "emulate",
-            "backend": "emulator",
+            "op": "simulate",
+            "backend": "simulator",
             "arch": "",
             "what": "running x",
             "protocol": str(wire.PROTOCOL),
@@ -78,7 +78,7 @@ class Person:
 def request(kernel, **options):
     arrays = [np.zeros((64, 64), np.float32) for _ in range(3)]
     payload = {"compiled": kernel, "grid": (1, 1, 1), "args": [*arrays, 64], **options}
-    asked = {"op": "emulate", "timeout_s": None, "patience_s": 5.0, "fresh": False, "payload": payload}
+    asked = {"op": "simulate", "timeout_s": None, "patience_s": 5.0, "fresh": False, "payload": payload}
     return b"".join(encoded(asked))
 
 
@@ -105,7 +105,9 @@ def test_pickles_are_not_opened(server, tmp_path):
         bodies.append(cloudpickle.dumps(lambda: mark.touch()))
     bodies += [(len(body)).to_bytes(8, "little") + body for body in bodies]
     bodies.append(
-        b"".join(encoded({"op": "emulate", "payload": bodies[0], "timeout_s": None, "patience_s": 1.0, "fresh": False}))
+        b"".join(
+            encoded({"op": "simulate", "payload": bodies[0], "timeout_s": None, "patience_s": 1.0, "fresh": False})
+        )
     )
     bodies.append(b"".join(encoded(bodies[0])))
     for kind in ("application/x-python-pickle", "application/x-gemm-lab", "multipart/form-data; boundary=x"):
@@ -296,7 +298,7 @@ def test_invented_names_do_not_starve_the_others(server):
 def test_turns_that_are_not_used_are_charged(server):
     """Who begins to send and stops holds no worker; who sends and goes away has had the turn."""
     slow = socket.create_connection(("127.0.0.1", server.port))
-    query = f"op=emulate&backend=emulator&arch=&protocol={wire.PROTOCOL}"
+    query = f"op=simulate&backend=simulator&arch=&protocol={wire.PROTOCOL}"
     slow.sendall(
         f"POST /v1/jobs/{uuid.uuid4().hex}?{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.tokens['student7']}\r\n"
         "Content-Length: 1000\r\n\r\nhalf".encode()
@@ -322,7 +324,7 @@ def memory(server):
 def test_a_gigabyte_is_refused_before_it_is_read(server):
     before, sent = memory(server), 0
     with socket.create_connection(("127.0.0.1", server.port)) as line:
-        query = f"op=emulate&backend=emulator&arch=&protocol={wire.PROTOCOL}"
+        query = f"op=simulate&backend=simulator&arch=&protocol={wire.PROTOCOL}"
         line.sendall(
             f"POST /v1/jobs/{uuid.uuid4().hex}?{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.tokens['student0']}\r\n"
             f"Content-Length: {1 << 30}\r\n\r\n".encode()
@@ -379,7 +381,7 @@ def test_rubbish_ends_its_connection_alone(server, number):
         line.shutdown(socket.SHUT_WR)
         while line.recv(65536):
             pass
-    assert server.session().facts()["backend"] == "emulator"
+    assert server.session().facts()["backend"] == "simulator"
 
 
 @pytest.mark.long
@@ -423,16 +425,16 @@ def test_what_somebody_writes_cannot_paint_anothers_terminal(server):
 
 def _quiet(session, kernel):
     with contextlib.suppress(LabError):
-        session.request("emulate", compiled=kernel, grid=(1, 1, 1), args=[np.zeros(4, np.float32)] * 3 + [64], **SLOW)
+        session.request("simulate", compiled=kernel, grid=(1, 1, 1), args=[np.zeros(4, np.float32)] * 3 + [64], **SLOW)
 
 
 @pytest.mark.long
 def test_a_server_without_a_roster_is_for_its_own_user():
     """On loopback a token is made and shown; who does not have it is a stranger there, too."""
-    one = Server(1, command=command("serve", "--port", "0", "--backend", "emulator"))
+    one = Server(1, command=command("serve", "--port", "0", "--backend", "simulator"))
     try:
         (token,) = one.tokens.values()
-        assert RemoteSession(one.address, token=token).facts()["backend"] == "emulator"
+        assert RemoteSession(one.address, token=token).facts()["backend"] == "simulator"
         with pytest.raises(ServerError, match="set GEMM_LAB_TOKEN"):
             RemoteSession(one.address, token="").facts()
     finally:
@@ -442,6 +444,6 @@ def test_a_server_without_a_roster_is_for_its_own_user():
 def test_a_job_of_a_student_sees_nothing_of_the_server(server):
     """Errors say what went wrong without paths and tracebacks of the server's."""
     with pytest.raises((LabError, WorkerLost)) as caught:
-        server.session().request("emulate", compiled=compiled() | {"entry": "nothing"}, grid=(1, 1, 1), args=[])
+        server.session().request("simulate", compiled=compiled() | {"entry": "nothing"}, grid=(1, 1, 1), args=[])
     assert "Traceback" not in str(caught.value) and os.sep + "gemm_lab" + os.sep not in str(caught.value)
     assert json.dumps(getattr(caught.value, "output", "")) == '""'

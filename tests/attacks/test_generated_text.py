@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import catalog, kernel
 from gpu_simulator.codegen import allow_list as generated
 from gpu_simulator.codegen import emitter as codegen
@@ -153,7 +153,7 @@ def test_generated_functions_see_none_of_pythons_own():
 
 def test_there_is_one_door():
     """Nothing else in the package compiles or executes text."""
-    root, found = Path(emulator.__file__).parent, []
+    root, found = Path(gpu_simulator.__file__).parent, []
     for path in sorted(set(root.rglob("*.py")) - set((root / "tests").rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("exec", "eval", "compile", "__import__"):
@@ -300,7 +300,7 @@ def test_code_in_a_token_is_refused_or_harmless(place, monkeypatch):
     for code in CODE:
         text = small(PLACES[place].replace("CODE", code))
         try:
-            emulator.launch(text, "kernel", 1, 32, [np.zeros(64, np.int32)], max_instructions=1000)
+            gpu_simulator.launch(text, "kernel", 1, 32, [np.zeros(64, np.int32)], max_instructions=1000)
         except LabError as error:
             assert len(str(error)) < 1000
         for written in seen:

@@ -142,7 +142,7 @@ def test_a_busy_machine_gives_the_grades_of_a_quiet_one(busy, quiet):
     found = [grade(name, text, seed=SEED) for name, text, _ in ANSWERS]
     assert [one.verdict for one in found] == [verdict for _, _, verdict in ANSWERS]
     assert found[0] == quiet
-    assert "steps of the emulator; it spins at cell:" in found[2].message
+    assert "steps of the simulator; it spins at cell:" in found[2].message
 
 
 @pytest.mark.long

@@ -131,7 +131,7 @@ def verdict(name, text, seed):
 
 @pytest.fixture(autouse=True)
 def no_clock(monkeypatch):
-    monkeypatch.setenv("GEMM_LAB_BACKEND", "emulator")
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "simulator")
     monkeypatch.setattr(exercises_module, "speed_beside", lambda answer: [])
 
 

@@ -44,7 +44,7 @@ WIDGETS = {
     "tiling": lambda: widgets.TileExplorer(256, 128, 64, warp=(64, 64)),
     "tile_walker": lambda: widgets.tile_walk(naive, 4, 4, 4),
     "zoom": lab.zoom,
-    "wavefront_stepper": lambda: widgets.wavefronts(lab.kernel("t4/03_swizzled").run(n=256, backend="emulator")),
+    "wavefront_stepper": lambda: widgets.wavefronts(lab.kernel("t4/03_swizzled").run(n=256, backend="simulator")),
 }
 PLAYERS = {"mbarrier_stepper": "step", "tile_walker": "step", "zoom": "step", "wavefront_stepper": "wavefront"}
 

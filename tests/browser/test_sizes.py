@@ -17,7 +17,7 @@ SMALL = """() => [...document.querySelectorAll(".gemm-lab *")].filter((e) => par
 
 @pytest.fixture(scope="module")
 def shown():
-    run = lab.kernel("t4/02_vectorized_copy").run(n=256, backend="emulator")
+    run = lab.kernel("t4/02_vectorized_copy").run(n=256, backend="simulator")
     return {
         "tiling": widgets.TileExplorer(256, 128, 64, gpu="t4"),
         "swizzle_explorer": lab.swizzle(rows=64, row_bytes=128, layout="xor"),

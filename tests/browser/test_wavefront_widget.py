@@ -15,7 +15,7 @@ TRAITS = ("title", "lines", "line", "warps", "warp", "accesses", "whole", "execu
 
 @pytest.fixture(scope="module")
 def state():
-    stepper = widgets.wavefronts(lab.kernel("t4/02_vectorized_copy").run(n=256, backend="emulator"))
+    stepper = widgets.wavefronts(lab.kernel("t4/02_vectorized_copy").run(n=256, backend="simulator"))
     return {name: getattr(stepper, name) for name in TRAITS}
 
 

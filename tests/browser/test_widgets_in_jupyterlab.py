@@ -21,7 +21,7 @@ CELLS = [
     "print('python sees', w.scheme, w.wavefronts, w.selected)",
     "w.set(layout='padded', access='column load', element='f32'); print('changed', w.wavefronts)",
     "from gemm_lab.notebook import widgets\n"
-    "s = widgets.wavefronts(lab.kernel('t4/03_swizzled').run(n=256, backend='emulator'))\nwidgets.fragments('m16n8k8', 'f16')",
+    "s = widgets.wavefronts(lab.kernel('t4/03_swizzled').run(n=256, backend='simulator'))\nwidgets.fragments('m16n8k8', 'f16')",
     "s",
     "print('warp', s.warp, s.shown.addresses[0] == s.accesses[0]['addresses'][0])",
     "m = widgets.mbarrier()\nm",

@@ -216,7 +216,7 @@ def test_lanes_blocks_and_warps_are_chosen(still, state):
 
 
 def test_an_empty_level_says_why(widget_page):
-    widget = lab.zoom(lab.kernel("simt/02_coalesced").run(32, backend="emulator", timed=False), "bank")
+    widget = lab.zoom(lab.kernel("simt/02_coalesced").run(32, backend="simulator", timed=False), "bank")
     page = widget_page(height=720)
     page.emulate_media(reduced_motion="reduce")
     page.mount("zoom", state_of(widget))

@@ -202,7 +202,7 @@ def test_the_grades(course_of, student, kernel, choice):
         ("half right", "A tile, used and given back: solved."),
         ("half right", "Judged with seed"),
         ("right", "A tile, used and given back: solved."),
-        ("wrong", "The result is right on the emulator, by luck. A hazard"),
+        ("wrong", "The result is right on the simulator, by luck. A hazard"),
         ("wrong", "Your warps read 1280 elements for each step of k; 1024 is possible."),
         ("crashing", "accessed 4 bytes at shared address"),
         ("endless", "it spins at cell:2"),

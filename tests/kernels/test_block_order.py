@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import catalog, compiling
 from gemm_lab_lessons.ch10.block_order import block_order
 
@@ -34,5 +34,5 @@ def test_tiles_are_visited_in_the_models_order(where, tiles_m, tiles_n, group_m)
     source = HEADER if where == "header" else RUNG % rung.regions["block_order"].text
     made = compiling.compile(source, config=rung.configure(GROUP_M=group_m), arch="sm_80", name=where)
     visited = np.full((tiles_m * tiles_n, 2), -1, np.int32)
-    emulator.launch(made, made.entry, (tiles_n, tiles_m, 1), made.threads, [visited])
+    gpu_simulator.launch(made, made.entry, (tiles_n, tiles_m, 1), made.threads, [visited])
     assert np.array_equal(visited, block_order("grouped", tiles_m, tiles_n, group_m))

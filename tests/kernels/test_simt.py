@@ -14,7 +14,7 @@ from gemm_lab.plots import style
 from gpu_simulator import compiler
 from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import SizeError
-from gpu_simulator.faults import EmulatorError
+from gpu_simulator.faults import SimulatorError
 from tools.figures import warp_tiles
 
 WARPED = ("simt/05_warp_tiles", "simt/06_wide_loads", "simt/07_prefetch")
@@ -30,7 +30,7 @@ def counted(kernel, what: str) -> list:
     """The sites with opcode `what` of a product of one block tile, K = DEPTH, whose result was exact."""
     key = kernel.name, kernel.source
     if key not in RUNS:
-        RUNS[key] = kernel.run(128, k=DEPTH, backend="emulator", timed=False)
+        RUNS[key] = kernel.run(128, k=DEPTH, backend="simulator", timed=False)
         assert RUNS[key].passed
     return [site for site in RUNS[key].report.sites if site.opcode.startswith(what)]
 
@@ -98,7 +98,7 @@ def test_rung_02_asked_for_more_than_dram_can_give():
 )
 def test_sizes_that_are_no_multiple_of_the_tile(name, size):
     m, n, k = size
-    run = lab.kernel(name).run(n, m, k, backend="emulator", timed=False)
+    run = lab.kernel(name).run(n, m, k, backend="simulator", timed=False)
     assert run.passed and run.hazards() == []
 
 
@@ -106,7 +106,7 @@ def test_sizes_that_are_no_multiple_of_the_tile(name, size):
 @pytest.mark.parametrize("name", WARPED)
 @pytest.mark.parametrize("settings", [{"BLOCK_M": 64}, {"WARP_M": 32, "WARP_N": 64}, {"BLOCK_N": 64, "BLOCK_K": 32}])
 def test_other_tiles(name, settings):
-    run = lab.kernel(name)(**settings).run(132, 70, 36, backend="emulator", timed=False)
+    run = lab.kernel(name)(**settings).run(132, 70, 36, backend="simulator", timed=False)
     assert run.passed and run.hazards() == []
 
 
@@ -115,14 +115,14 @@ def test_other_tiles(name, settings):
 def test_a_float4_needs_rows_of_whole_float4s(name, size):
     m, n, k = size
     with pytest.raises(SizeError, match="multiple of 4"):
-        lab.kernel(name).run(n, m, k, backend="emulator")
+        lab.kernel(name).run(n, m, k, backend="simulator")
 
 
 def test_a_row_of_a_tile_that_does_not_begin_at_16_bytes_is_refused():
     kernel = lab.kernel("simt/05_warp_tiles")
     broken = kernel.rewrite(kernel.source.replace("[BLOCK_M + 4]", "[BLOCK_M + 1]"))
-    with pytest.raises(EmulatorError, match="accessed 16 bytes at shared address .*, which is not a multiple of 16"):
-        broken.run(128, backend="emulator", timed=False)
+    with pytest.raises(SimulatorError, match="accessed 16 bytes at shared address .*, which is not a multiple of 16"):
+        broken.run(128, backend="simulator", timed=False)
 
 
 def test_tiles_that_lanes_cannot_fill_are_refused():
@@ -135,7 +135,7 @@ def test_words_that_warps_read_for_one_k():
     reads = puzzle("02_warp_reads").solution()
     assert reads(128, 128, 8, 1) == 8 * (16 + 128) and reads(128, 128, 2, 4) == 8 * (64 + 32)
     for name, warp in (("simt/04_register_tiles", 16 + 128), ("simt/05_warp_tiles", 64 + 32)):
-        run = lab.kernel(name).run(128, k=16, backend="emulator", timed=False)
+        run = lab.kernel(name).run(128, k=16, backend="simulator", timed=False)
         lines = {site.line for site in run.report.sites if site.opcode.startswith("ld.shared")}
         read = [access for line in lines for access in run.trace(line, block=0, warp=3)]
         words = {int(at) + byte for access in read for at in access.addresses for byte in range(0, access.width, 4)}
@@ -146,7 +146,7 @@ def test_words_that_warps_read_for_one_k():
     ("name", "owned"), [("simt/04", warp_tiles.owned_04), ("simt/05", warp_tiles.owned_05)], ids=lambda v: str(v)[:7]
 )
 def test_the_picture_shows_what_a_warp_stores(name, owned):
-    run = lab.kernel(name).run(128, k=16, backend="emulator", timed=False)
+    run = lab.kernel(name).run(128, k=16, backend="simulator", timed=False)
     (line,) = {site.line for site in run.report.sites if site.opcode.startswith("st.global")}
     stored = np.array([access.addresses for access in run.trace(line, block=0, warp=0)])  # (64, 32)
     at = (stored - stored.min()) // 4

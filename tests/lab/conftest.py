@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.lab import emulating
+from gemm_lab.lab import on_simulator
 from gemm_lab.measure.check import verdict
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.cells import Uncompiled, WrongResult
@@ -29,8 +29,8 @@ from gpu_simulator.errors import LabError
 def made():
     """One of everything that shows itself, by the name of its class."""
     k = lab.kernel("t4/03")
-    run = k.run(128, 256, 64, backend="emulator")  # one block, one step
-    counted = replace(run, backend="gpu", report=None, small=emulating.count_small(k, run.compiled, 256, 128, 64))
+    run = k.run(128, 256, 64, backend="simulator")  # one block, one step
+    counted = replace(run, backend="gpu", report=None, small=on_simulator.count_small(k, run.compiled, 256, 128, 64))
     asked = replace(run, backend="gpu", report=None)  # nothing was counted of it
     ones = np.ones((4, 4))
     board, prediction, exercise = scoreboard(4096, on="h200"), lab.predict("How many?"), lab.exercise("06_swizzle")

@@ -1,4 +1,4 @@
-"""A ladder whose kernels run in clusters: ladder.toml to a checked run on the emulator."""
+"""A ladder whose kernels run in clusters: ladder.toml to a checked run on the simulator."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab import catalog
-from gemm_lab.lab import emulating
+from gemm_lab.lab import on_simulator
 from gemm_lab.lab.kernel import Kernel
 from gpu_simulator.errors import ConfigError, SizeError
 
-EMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "clusters"
+SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "clusters"
 CHANGES = (
     (
         'grid = ["cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"]',
@@ -24,10 +24,10 @@ CHANGES = (
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """The ring of the emulator's tests as a rung; its clusters come from the launch, not from the kernel."""
+    """The ring of the simulator's tests as a rung; its clusters come from the launch, not from the kernel."""
     folder = tmp_path / "ring"
     folder.mkdir()
-    source = (EMULATOR_TESTS / "cluster_ring.cu").read_text().replace("\nkernel(", "\ngemm(")
+    source = (SIMULATOR_TESTS / "cluster_ring.cu").read_text().replace("\nkernel(", "\ngemm(")
     source = source.replace("__cluster_dims__(CLUSTER, 1, 1) ", "").replace(" int K) {", " int M, int N, int K) {")
     (folder / "01_ring.cu").write_text(source)
     text = Path(__file__).with_name("ring.toml").read_text()
@@ -44,7 +44,7 @@ def made(tmp_path, monkeypatch):
 def test_a_clustered_kernel_is_checked(made, cluster):
     made = made(CLUSTER=cluster)
     assert made.spec.cluster == (cluster, 1, 1)
-    verdicts, report = emulating.check_on_emulator(made, made.compile("sm_90a"), 256, 128, 200)
+    verdicts, report = on_simulator.check_on_simulator(made, made.compile("sm_90a"), 256, 128, 200)
     assert all(verdicts) and len(verdicts) == 2
 
 
@@ -70,8 +70,8 @@ def test_multiprocessors_are_an_argument_and_the_variable_only_its_default(monke
     assert k.grid(*size, sms=4)[0] == 4 and k.grid(*size)[0] > 4
     monkeypatch.setenv("GEMM_LAB_SMS", "2")
     assert k.grid(*size)[0] == 2 and k.grid(*size, sms=4)[0] == 4
-    run = k.run(256, k=128, backend="emulator", sms=4)
+    run = k.run(256, k=128, backend="simulator", sms=4)
     assert run.passed and run.sms == 4 and run.hazards() == [] and set(run.hazard_search().reports) == {"early", "late"}
     for wrong in (0, 5000):
         with pytest.raises(ConfigError, match="from 1 to 4096"):
-            k.run(256, backend="emulator", sms=wrong)
+            k.run(256, backend="simulator", sms=wrong)

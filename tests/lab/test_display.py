@@ -1,4 +1,4 @@
-"""Display does no work: nothing that shows itself compiles, launches, emulates or asks for the GPU to do so."""
+"""Display does no work: nothing that shows itself compiles, launches, simulates or asks for the GPU to do so."""
 
 import inspect
 import pkgutil
@@ -8,8 +8,8 @@ import pytest
 
 import gemm_lab
 import gpu_runner as device
-import gpu_simulator as emulator
-from gemm_lab.lab import emulating
+import gpu_simulator
+from gemm_lab.lab import on_simulator
 from gpu_simulator import compiler, launching
 from gpu_simulator.compiler.compiler_process import CompilerProcess
 
@@ -37,10 +37,10 @@ def test_what_is_shown_was_computed_before(made, monkeypatch, capsys):
     for place, names in (
         (compiler, ("compile", "disassemble")),
         (CompilerProcess, ("ask",)),
-        (emulator, ("launch",)),
+        (gpu_simulator, ("launch",)),
         (launching, ("launch",)),
-        (emulating, ("launch", "check_on_emulator", "find_hazards", "search")),
-        (device, ("available", "present", "launch", "session", "emulating_server", "why_not")),
+        (on_simulator, ("launch", "check_on_simulator", "find_hazards", "search")),
+        (device, ("available", "present", "launch", "session", "simulating_server", "why_not")),
     ):
         for name in names:
             monkeypatch.setattr(place, name, refuse)

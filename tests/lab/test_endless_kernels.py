@@ -1,10 +1,10 @@
-"""Kernels that do not end, in every way that the lab runs one on the emulator: a sentence, and the next one works."""
+"""Kernels that do not end, in every way that the lab runs one on the simulator: a sentence, and the next one works."""
 
 import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.lab import emulating
+from gemm_lab.lab import on_simulator
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gpu_simulator import BudgetExceeded
@@ -20,9 +20,9 @@ HEAD = (
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setenv("GEMM_LAB_BACKEND", "emulator")
-    monkeypatch.setattr(emulating, "FREE_INSTRUCTIONS", 100_000)  # a spin is noticed sooner
-    monkeypatch.setattr(emulating, "INSTRUCTIONS_PER_PRODUCT", 1.0)
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "simulator")
+    monkeypatch.setattr(on_simulator, "FREE_INSTRUCTIONS", 100_000)  # a spin is noticed sooner
+    monkeypatch.setattr(on_simulator, "INSTRUCTIONS_PER_PRODUCT", 1.0)
 
 
 @pytest.mark.parametrize("how", ["run", "gemm", "hazards"])
@@ -36,7 +36,7 @@ def test_a_spin_is_stopped_wherever_it_runs(how):
         elif how == "gemm":
             spinning.gemm(ones, ones)
         else:
-            emulating.find_hazards(spinning, spinning.compile())
+            on_simulator.find_hazards(spinning, spinning.compile())
     assert np.array_equal(kernel.gemm(ones, ones), 32 * ones)
 
 
@@ -55,12 +55,12 @@ PRINTS = 'volatile const float* p = a; while (p[0] < 1e30f) printf("%d", n);'
 @pytest.mark.parametrize("text", [ONE_LANE, ATOMICS, PRINTS], ids=["one lane", "atomics", "printf"])
 def test_few_instructions_that_take_long_are_stopped_by_their_steps(text, monkeypatch):
     """Counted, and so the same on every machine: the sentence holds no time."""
-    monkeypatch.setattr(emulating, "MARGIN", 1)
-    monkeypatch.setattr(emulating, "STEPS_OF_A_LAUNCH", 1_000)
+    monkeypatch.setattr(on_simulator, "MARGIN", 1)
+    monkeypatch.setattr(on_simulator, "STEPS_OF_A_LAUNCH", 1_000)
     said = []
     for _ in range(2):
         with pytest.raises(
-            BudgetExceeded, match=r"more than [\d,]+ steps of the emulator; it spins at cell:2"
+            BudgetExceeded, match=r"more than [\d,]+ steps of the simulator; it spins at cell:2"
         ) as error:
             lab.kernel("simt/01").rewrite(HEAD % text).run(32)
         said.append(str(error.value))
@@ -68,11 +68,11 @@ def test_few_instructions_that_take_long_are_stopped_by_their_steps(text, monkey
 
 
 def test_a_damaged_kernel_is_stopped_by_its_steps_too(monkeypatch):
-    monkeypatch.setattr(emulating, "MARGIN", 1)
-    monkeypatch.setattr(emulating, "STEPS_OF_A_LAUNCH", 1_000)
+    monkeypatch.setattr(on_simulator, "MARGIN", 1)
+    monkeypatch.setattr(on_simulator, "STEPS_OF_A_LAUNCH", 1_000)
     spin = "volatile const float* p = gmem_a; if (threadIdx.x == 0) while (p[0] < 1e30f) ; float acc = 0.0f;"
     found = inject_fault("simt/01", {"float acc = 0.0f;": spin})
-    assert found.kind == "a fault" and "steps of the emulator; it spins at" in found.says
+    assert found.kind == "a fault" and "steps of the simulator; it spins at" in found.says
 
 
 def test_fewer_blocks_at_once_are_allowed_more_steps(monkeypatch):
@@ -81,7 +81,7 @@ def test_fewer_blocks_at_once_are_allowed_more_steps(monkeypatch):
     arguments = make_inputs(kernel.problem, *size, "integers", 0).arguments()
 
     def steps(**options):
-        return emulating.launch(kernel.compile_as_taught(), kernel.grid(*size), arguments, **options)[1].steps
+        return on_simulator.launch(kernel.compile_as_taught(), kernel.grid(*size), arguments, **options)[1].steps
 
     together, apart = steps(), steps(max_bytes=3_000_000)
     assert apart > 3 * together
@@ -103,19 +103,19 @@ def test_fewer_blocks_at_once_are_allowed_more_steps(monkeypatch):
 )
 def test_what_honest_kernels_need_is_a_twentieth_of_what_they_may_take(name, size, monkeypatch):
     monkeypatch.undo()
-    monkeypatch.setenv("GEMM_LAB_BACKEND", "emulator")
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "simulator")
     kernel = lab.kernel(name)
     size = tuple(
         -(-edge // step) * step
         for edge, step in zip(size, kernel.spec.size_multiples(kernel.config).values(), strict=True)
     )
     arguments = make_inputs(kernel.problem, *size, "integers", 0).arguments()
-    _, report = emulating.launch(kernel.compile_as_taught(), kernel.grid(*size), arguments, kernel.spec.cluster)
-    assert 20 * report.instructions <= emulating.budget(
+    _, report = on_simulator.launch(kernel.compile_as_taught(), kernel.grid(*size), arguments, kernel.spec.cluster)
+    assert 20 * report.instructions <= on_simulator.budget(
         *size
-    ) and emulating.MARGIN * report.steps <= emulating.step_budget(*size)
+    ) and on_simulator.MARGIN * report.steps <= on_simulator.step_budget(*size)
 
 
 def test_a_backend_that_is_not_there_is_a_sentence():
-    with pytest.raises(LabError, match="choose auto, gpu, emulator"):
+    with pytest.raises(LabError, match="choose auto, gpu, simulator"):
         lab.kernel("simt/01").run(32, backend="gpuu")

@@ -1,11 +1,11 @@
-"""The card of a run on a GPU: its speed, and beside it what the emulator counts at the smallest size."""
+"""The card of a run on a GPU: its speed, and beside it what the simulator counts at the smallest size."""
 
 from dataclasses import replace
 
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.lab import emulating, measuring
+from gemm_lab.lab import measuring, on_simulator
 from gemm_lab.lab.actions import running
 from gemm_lab.measure.benchmark import Measurements
 from gemm_lab.measure.check import Verdict
@@ -14,12 +14,12 @@ from gpu_simulator.faults import MemoryFault
 
 
 def on_a_gpu(name: str, **changes):
-    """A run as a GPU leaves it, with the emulator's own result of the same launch."""
+    """A run as a GPU leaves it, with the simulator's own result of the same launch."""
     kernel = lab.kernel(name)
-    run = kernel.run(256, backend="emulator")
+    run = kernel.run(256, backend="simulator")
     facts = {"backend": "gpu", "report": None, "recorded": None, "tflops": 6.7, "cublas_tflops": 20.0} | changes
     if facts.get("passed", True) and "small" not in facts:
-        facts["small"] = emulating.count_small(kernel, run.compiled, run.m, run.n, run.k)
+        facts["small"] = on_simulator.count_small(kernel, run.compiled, run.m, run.n, run.k)
     return replace(run, **facts)
 
 
@@ -35,10 +35,10 @@ def run_on_a_pretended_gpu(monkeypatch, name, passed=True, **options):
 @pytest.mark.parametrize(("name", "degree"), [("t4/02", "6.09"), ("t4/03", "1.00"), ("hopper/08_ping_pong", "1.00")])
 def test_it_shows_speed_and_conflicts(name, degree):
     run = on_a_gpu(name)
-    size = " × ".join(map(str, emulating.smallest_size(run.kernel)))
+    size = " × ".join(map(str, on_simulator.smallest_size(run.kernel)))
     assert f"speed 6.7 TFLOPS · of cuBLAS 34% · wavefronts {degree} × ideal" in repr(run)
-    assert f"counted by the emulator at {size}" in repr(run)
-    assert f"what each line costs, on the emulator at {size}" in run._repr_html_()
+    assert f"counted by the simulator at {size}" in repr(run)
+    assert f"what each line costs, on the simulator at {size}" in run._repr_html_()
     assert run.wavefronts is None and run.conflict_degree is None, "of the launch itself nothing was counted"
 
 
@@ -95,11 +95,11 @@ def test_without_shared_memory_it_shows_sectors():
 
 
 def test_of_a_wrong_result_nothing_is_counted(monkeypatch):
-    monkeypatch.setattr(emulating, "check_on_emulator", lambda *_: pytest.fail("it was emulated"))
+    monkeypatch.setattr(on_simulator, "check_on_simulator", lambda *_: pytest.fail("it was simulated"))
     assert "counted" not in repr(run_on_a_pretended_gpu(monkeypatch, "t4/03", passed=False))
 
 
-def test_where_the_emulator_stops_the_card_says_so(monkeypatch):
+def test_where_the_simulator_stops_the_card_says_so(monkeypatch):
     """A GPU may read past an array's end and harm nothing; the speed stands, and so does the fault."""
     calls = []
 
@@ -107,16 +107,16 @@ def test_where_the_emulator_stops_the_card_says_so(monkeypatch):
         calls.append(1)
         raise MemoryFault("16 bytes past the end of A")
 
-    monkeypatch.setattr(emulating, "check_on_emulator", refuse)
+    monkeypatch.setattr(on_simulator, "check_on_simulator", refuse)
     run = run_on_a_pretended_gpu(monkeypatch, "t4/03")
     assert "speed 6.7 TFLOPS" in repr(run) and "counted" not in repr(run) and "costs" not in run._repr_html_()
     assert all("256 × 128 × 128, stops: 16 bytes past the end of A" in text for text in (repr(run), run._repr_html_()))
-    assert len(calls) == 1, "emulated once, however often it is shown"
+    assert len(calls) == 1, "simulated once, however often it is shown"
 
 
 def test_it_is_counted_once_and_by_the_run(monkeypatch):
-    calls, real = [], emulating.check_on_emulator
-    monkeypatch.setattr(emulating, "check_on_emulator", lambda *facts: calls.append(1) or real(*facts))
+    calls, real = [], on_simulator.check_on_simulator
+    monkeypatch.setattr(on_simulator, "check_on_simulator", lambda *facts: calls.append(1) or real(*facts))
     run = run_on_a_pretended_gpu(monkeypatch, "t4/03")
     assert len(calls) == 1
     assert repr(run) == repr(run) and run._repr_html_() and run.hot_lines().lines and len(calls) == 1
@@ -130,13 +130,13 @@ def test_what_was_not_counted_is_counted_when_it_is_asked_for(monkeypatch):
 
 def test_a_run_smaller_than_a_tile_is_counted_at_its_own_size():
     kernel = lab.kernel("ampere/11")
-    small = emulating.count_small(kernel, kernel.compile(), 130, 250, 40)
+    small = on_simulator.count_small(kernel, kernel.compile(), 130, 250, 40)
     run = on_a_gpu("ampere/11", m=130, n=250, k=40, small=small)
-    assert "counted by the emulator at 130 × 250 × 40" in repr(run)
-    assert repr(run.hot_lines()).startswith("on the emulator at 130 × 250 × 40\n")
-    assert "what each line costs, on the emulator at 130 × 250 × 40" in run.hot_lines()._repr_html_()
+    assert "counted by the simulator at 130 × 250 × 40" in repr(run)
+    assert repr(run.hot_lines()).startswith("on the simulator at 130 × 250 × 40\n")
+    assert "what each line costs, on the simulator at 130 × 250 × 40" in run.hot_lines()._repr_html_()
 
 
 def test_a_kernel_of_any_size_is_counted_on_a_whole_tile():
-    assert emulating.smallest_size(lab.kernel("hopper/08_ping_pong")) == (128, 128, 128)
-    assert emulating.smallest_size(lab.kernel("ampere/11")) == (128, 256, 64)
+    assert on_simulator.smallest_size(lab.kernel("hopper/08_ping_pong")) == (128, 128, 128)
+    assert on_simulator.smallest_size(lab.kernel("ampere/11")) == (128, 256, 64)

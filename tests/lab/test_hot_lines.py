@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import compiling
 from gpu_simulator.cli.report_text import margin
 from gpu_simulator.errors import ConfigError
@@ -26,7 +26,7 @@ def gather(kind, source, to):
     text = SOURCE.replace("KIND", kind)
     compiled = compiling.compile(text, arch="sm_90a", name="gather", entry="gather")
     arguments = [source.astype(np.uint32), to.astype(np.uint32), np.zeros(8192, np.uint8), np.zeros(32, np.uint32)]
-    report = emulator.launch(compiled, "gather", 1, 32, arguments)
+    report = gpu_simulator.launch(compiled, "gather", 1, 32, arguments)
     line = next(
         line
         for line in margin(report, "gather.cu", text).split("\n")
@@ -65,18 +65,18 @@ def test_a_line_without_shared_accesses_shows_no_wavefronts():
 def test_what_tensor_cores_read_themselves_has_a_column():
     import gemm_lab as lab
 
-    run = lab.kernel("hopper/01_wgmma").run(n=256, backend="emulator")
+    run = lab.kernel("hopper/01_wgmma").run(n=256, backend="simulator")
     (line,) = [line for line in run.hot_lines().lines if line.operand_bytes]
     count = (256 // 64) * (256 // 128) * (256 // 16)
     assert line.operand_bytes == count * (64 + 128) * 32 and "multiply(k_tile)" in line.text
     assert "operands, KB" in repr(run.hot_lines()) and f" {line.operand_bytes // 1024} " in repr(run.hot_lines())
-    assert "operands" not in repr(lab.kernel("t4/01_hierarchical_tiling").run(n=256, backend="emulator").hot_lines())
+    assert "operands" not in repr(lab.kernel("t4/01_hierarchical_tiling").run(n=256, backend="simulator").hot_lines())
 
 
 def test_the_margin_of_some_regions_alone():
     import gemm_lab as lab
 
-    run = lab.kernel("t4/02_vectorized_copy").run(n=256, backend="emulator")
+    run = lab.kernel("t4/02_vectorized_copy").run(n=256, backend="simulator")
     whole, part = repr(run.hot_lines()), repr(run.hot_lines("load", "multiply"))
     assert "alpha" in whole and "alpha" not in part
     for line in ("smem_a[chunk_a(row, chunk)] =", "ldmatrix_x4_trans("):
@@ -92,5 +92,5 @@ def test_the_margin_of_an_edited_region_is_that_of_the_cell():
     import gemm_lab as lab
 
     plain = lab.kernel("t4/02_vectorized_copy")
-    run = plain.edit(load=plain.regions["load"]).run(n=256, backend="emulator")
+    run = plain.edit(load=plain.regions["load"]).run(n=256, backend="simulator")
     assert "smem_a[" in repr(run.hot_lines("load")) and "ldmatrix" not in repr(run.hot_lines("load"))

@@ -8,7 +8,7 @@ import pytest
 import gemm_lab as lab
 import gpu_runner as device
 from gemm_lab import catalog
-from gemm_lab.lab import emulating, operands
+from gemm_lab.lab import on_simulator, operands
 from gpu_simulator.errors import ConfigError, LabError, SizeError
 
 needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
@@ -33,11 +33,11 @@ def test_settings_make_a_new_kernel():
 def test_a_run_tells_what_the_compiler_warns_of():
     k, names = lab.kernel("t4/03"), [f"unused_{number}" for number in range(4)]
     text = "".join(f"    int {name} = 3;\n" for name in names) + k.regions["multiply"]
-    run = k.edit(multiply=text).run(256, timed=False, backend="emulator")
+    run = k.edit(multiply=text).run(256, timed=False, backend="simulator")
     for shown in (repr(run), run._repr_html_()):
         assert "cell, line 1: the compiler warns: variable" in shown and names[2] in shown and names[3] not in shown
         assert "… 1 more, in .compiled.warnings" in shown
-    assert run.passed and "warns" not in repr(k.run(256, timed=False, backend="emulator"))
+    assert run.passed and "warns" not in repr(k.run(256, timed=False, backend="simulator"))
 
 
 def test_an_edit_is_a_new_kernel_and_shows_in_source_and_diff():
@@ -78,32 +78,32 @@ def test_occupancy_on_a_named_gpu():
 
 
 @needs_no_gpu
-def test_run_without_a_gpu_is_emulated_checked_and_counted():
+def test_run_without_a_gpu_is_simulated_checked_and_counted():
     run = lab.kernel("t4/02").run(256)
-    assert run.backend == "emulator" and run.passed and "exact" in run.message
+    assert run.backend == "simulator" and run.passed and "exact" in run.message
     assert run.wavefronts > run.ideal_wavefronts > 0 and run.tflops is None
-    assert "on the emulator" in repr(run) and "what each line costs" in run._repr_html_()
+    assert "on the simulator" in repr(run) and "what each line costs" in run._repr_html_()
     with pytest.raises(SizeError):
         lab.kernel("t4/03").run(100)
 
 
-def test_a_wrong_kernel_fails_on_the_emulator():
+def test_a_wrong_kernel_fails_on_the_simulator():
     k = lab.kernel("t4/03")
     wrong = k.edit(layout=k.regions["layout"].replace("(chunk ^ row % 8)", "(chunk ^ row % 8) / 2", 1))
-    run = wrong.run(256, backend="emulator")
+    run = wrong.run(256, backend="simulator")
     assert run.passed is False and "elements are wrong" in run.message and run.as_dict()["error"]
 
 
 def test_hot_lines_find_the_conflict_at_the_learners_line():
     k = lab.kernel("t4/02")
-    run = k.run(256, backend="emulator")
+    run = k.run(256, backend="simulator")
     by_text = {line.text.strip().split("(")[0]: line for line in run.hot_lines().lines if line.wavefronts}
     assert by_text["ldmatrix_x4"].degree == by_text["ldmatrix_x4_trans"].degree == 8.0
-    assert lab.kernel("t4/03").run(256, backend="emulator").conflict_degree == 1.0
+    assert lab.kernel("t4/03").run(256, backend="simulator").conflict_degree == 1.0
     edited = k.edit(multiply="\n\n" + k.regions["multiply"], first_line=2)
     moved = {
         line.text.strip().split("(")[0]: line
-        for line in edited.run(256, backend="emulator").hot_lines().lines
+        for line in edited.run(256, backend="simulator").hot_lines().lines
         if line.wavefronts
     }
     assert moved["ldmatrix_x4"].file == "cell"
@@ -111,9 +111,9 @@ def test_hot_lines_find_the_conflict_at_the_learners_line():
     assert moved["ldmatrix_x4"].number == by_text["ldmatrix_x4"].number - first + 2 + 2
 
 
-def test_a_long_emulation_has_to_be_meant():
-    with pytest.raises(LabError, match="minutes on the emulator"):
-        lab.kernel("simt/01").run(8192, backend="emulator")
+def test_a_long_simulation_has_to_be_meant():
+    with pytest.raises(LabError, match="minutes on the simulator"):
+        lab.kernel("simt/01").run(8192, backend="simulator")
 
 
 def test_an_endless_kernel_stops_at_its_budget_and_names_the_line():
@@ -122,20 +122,19 @@ def test_an_endless_kernel_stops_at_its_budget_and_names_the_line():
         first_line=2, multiply="  float acc = 0.0f;\n  volatile int again = 1;\n  while (again) acc += 1.0f;"
     )
     with pytest.raises(LabError, match="spins at .*cell:4"):
-        endless.run(32, backend="emulator")
+        endless.run(32, backend="simulator")
 
 
-def test_one_spinning_thread_is_stopped_by_the_steps_of_the_emulator(monkeypatch):
-    from gemm_lab.lab import emulating
+def test_one_spinning_thread_is_stopped_by_the_steps_of_the_simulator(monkeypatch):
 
-    monkeypatch.setattr(emulating, "MARGIN", 1)
+    monkeypatch.setattr(on_simulator, "MARGIN", 1)
     k = lab.kernel("simt/02")
     text = k.regions["multiply"] + "\n  volatile int again = row == 0 && col == 0;\n  while (again) acc += 0.0f;"
-    with pytest.raises(LabError, match="steps of the emulator; it spins at .*cell"):
-        k.edit(first_line=2, multiply=text).run(256, backend="emulator")
+    with pytest.raises(LabError, match="steps of the simulator; it spins at .*cell"):
+        k.edit(first_line=2, multiply=text).run(256, backend="simulator")
 
 
-def test_gemm_runs_on_the_emulator():
+def test_gemm_runs_on_the_simulator():
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((256, 64)).astype(np.float16), rng.standard_normal((64, 128)).astype(np.float16)
     c = rng.standard_normal((256, 128)).astype(np.float16)
@@ -235,7 +234,7 @@ def test_a_bench_up_to_a_rung_leaves_out_those_above_it():
 
 
 def test_inspect_shows_a_line_of_one_warp():
-    run = lab.kernel("t4/03").run(256, backend="emulator")
+    run = lab.kernel("t4/03").run(256, backend="simulator")
     shown = repr(run.inspect("load", block=1, warp=3))
     assert "smem" in shown or "shared" in shown
     line = next(i for i, text in enumerate(run.kernel.source.split("\n"), 1) if "ldmatrix_x4(frag_a" in text)
@@ -248,13 +247,13 @@ def test_inspect_shows_a_line_of_one_warp():
 
 
 def test_long_work_says_once_that_it_goes_on(capsys, monkeypatch):
-    with emulating.still_at_work("the whole", after_s=0.05), emulating.still_at_work("a part", after_s=0.05):
+    with on_simulator.still_at_work("the whole", after_s=0.05), on_simulator.still_at_work("a part", after_s=0.05):
         time.sleep(0.3)
-    with emulating.still_at_work("the next", after_s=5):
+    with on_simulator.still_at_work("the next", after_s=5):
         pass
     assert capsys.readouterr().err.count("Still running") == 1
-    monkeypatch.setattr(emulating, "WORD_S", 0.0)
-    assert lab.kernel("simt/01").run(64, backend="emulator").passed
+    monkeypatch.setattr(on_simulator, "WORD_S", 0.0)
+    assert lab.kernel("simt/01").run(64, backend="simulator").passed
     assert "Still running: simt/01_naive at 64 × 64 × 64. The stop button" in capsys.readouterr().err
 
 
@@ -269,11 +268,11 @@ def test_a_setting_of_zero_is_said():
 def test_numbers_of_numpy_are_sizes_and_settings():
     kernel = lab.kernel("simt/01")(BLOCK_M=np.int64(16))
     assert type(kernel.config["BLOCK_M"]) is int
-    assert kernel.run(np.int32(32), k=np.uint8(16), backend="emulator").passed
+    assert kernel.run(np.int32(32), k=np.uint8(16), backend="simulator").passed
 
 
 def test_a_place_and_a_warp_are_numbers():
-    run = lab.kernel("simt/01").run(64, backend="emulator")
+    run = lab.kernel("simt/01").run(64, backend="simulator")
     for where, block, warp in ((None, 0, 0), (1.5, 0, 0), ("place", "x", 0), ("place", 0, None), ("place", (1,), 0)):
         with pytest.raises(ConfigError):
             run.inspect(where, block=block, warp=warp)

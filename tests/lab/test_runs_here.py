@@ -1,4 +1,4 @@
-"""A kernel on a GPU that it is not written for: the emulator runs it, compiled for the GPU that it is taught on."""
+"""A kernel on a GPU that it is not written for: the simulator runs it, compiled for the GPU that it is taught on."""
 
 from importlib import import_module
 
@@ -29,18 +29,18 @@ def test_what_is_written_for_it_runs_on_it():
     assert kernel.runs_here() and kernel.compile().arch == "sm_90a" and backends.backend_of(kernel, None) == "gpu"
 
 
-def test_what_is_not_is_emulated_as_the_taught_gpu():
+def test_what_is_not_is_simulated_as_the_taught_gpu():
     kernel = lab.kernel("b200/03")
     assert not kernel.runs_here() and kernel.compile().arch == "sm_100a"
     run = kernel.run(512)
-    assert run.passed and run.backend == "emulator" and run.compiled.arch == "sm_100a"
+    assert run.passed and run.backend == "simulator" and run.compiled.arch == "sm_100a"
     assert kernel.grid(8192, 8192, 8192)[0] <= lab.gpu("b200").sms
     assert kernel.occupancy().blocks == 1
 
 
 def test_asking_for_the_gpu_is_refused(monkeypatch):
     kernel = lab.kernel("b200/01")
-    with pytest.raises(ConfigError, match="sm_100a, sm_103a, not for sm_90a; the emulator runs it"):
+    with pytest.raises(ConfigError, match="sm_100a, sm_103a, not for sm_90a; the simulator runs it"):
         kernel.run(512, backend="gpu")
     monkeypatch.setenv("GEMM_LAB_BACKEND", "gpu")
     with pytest.raises(ConfigError, match="not for sm_90a"):
@@ -49,8 +49,8 @@ def test_asking_for_the_gpu_is_refused(monkeypatch):
         benchmark_kernels([kernel], [4096], baselines=(), ceiling=None, regime="burst", rounds=1, progress=False)
 
 
-def test_what_the_emulator_counts_is_of_the_taught_gpu():
-    run = lab.kernel("t4/03").run(512, backend="emulator")
+def test_what_the_simulator_counts_is_of_the_taught_gpu():
+    run = lab.kernel("t4/03").run(512, backend="simulator")
     assert run.compiled.arch == "sm_75"
 
 

@@ -1,4 +1,4 @@
-"""A ladder whose kernels take tensor maps: ladder.toml to a checked run on the emulator."""
+"""A ladder whose kernels take tensor maps: ladder.toml to a checked run on the simulator."""
 
 import re
 import shutil
@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from gemm_lab import catalog
-from gemm_lab.lab import emulating, export
+from gemm_lab.lab import export, on_simulator
 from gemm_lab.lab.kernel import Kernel
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware.tensor_map import TensorMapError
 
-EMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "copies"
+SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "copies"
 
 
 def folder_with(tmp_path, **replaced) -> Path:
     folder = tmp_path / "ring"
     folder.mkdir()
-    source = (EMULATOR_TESTS / "ring.cu").read_text().replace("\nkernel(", "\ngemm(")
+    source = (SIMULATOR_TESTS / "ring.cu").read_text().replace("\nkernel(", "\ngemm(")
     (folder / "01_ring.cu").write_text(source.replace(" int K) {", " int M, int N, int K) {"))
     text = Path(__file__).with_name("ring.toml").read_text()
     for old, new in replaced.values():
@@ -39,15 +39,15 @@ def made(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_a_kernel_with_maps_is_checked_and_clean(made):
     compiled = made.compile("sm_120a")
-    verdicts, report = emulating.check_on_emulator(made, compiled, 136, 72, 200)
+    verdicts, report = on_simulator.check_on_simulator(made, compiled, 136, 72, 200)
     assert all(verdicts) and len(verdicts) == 2 and report.totals.conflict_degree == 1
-    assert emulating.find_hazards(made, compiled).found == []
+    assert on_simulator.find_hazards(made, compiled).found == []
 
 
 def test_boxes_follow_the_configuration(made):
     assert made(BLOCK_K=32).problem.tokens[0] == ("map", "a", (32, 64), 64)
     with pytest.raises(TensorMapError, match="no 256-byte swizzle"):
-        emulating.check_on_emulator(made(BLOCK_K=128), made.compile("sm_120a"), 128, 128, 128)
+        on_simulator.check_on_simulator(made(BLOCK_K=128), made.compile("sm_120a"), 128, 128, 128)
 
 
 @pytest.mark.parametrize(

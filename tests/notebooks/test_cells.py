@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 from gemm_lab import catalog
-from gemm_lab.lab import Kernel, Run, emulating, kernel
+from gemm_lab.lab import Kernel, Run, kernel, on_simulator
 from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.notebook.cells import WrongResult, below, error_page, parse_line, run_cell
 from gemm_lab.notebook.exercises import exercise
@@ -112,7 +112,7 @@ def test_a_cell_can_leave_out_the_speed(monkeypatch):
 
     def run(self, n, **options):
         asked.append(options)
-        return Run(self, "emulator", n, n, n, self.compile(), passed=True, message="")
+        return Run(self, "simulator", n, n, n, self.compile(), passed=True, message="")
 
     monkeypatch.setattr(Kernel, "run", run)
     for line in (LINE, LINE + " --no-speed"):
@@ -234,8 +234,8 @@ def test_a_wrong_result_is_an_error_with_the_verdict(monkeypatch):
 
 def test_the_verdict_on_a_broken_line_needs_one_compilation_and_one_small_launch(empty_cache, monkeypatch):
     """Edit a region, break one line: a compile error before anything runs, or a wrong result of few steps."""
-    monkeypatch.setenv("GEMM_LAB_BACKEND", "emulator")
-    compiled, launched, real_ask, real_launch = [], [], CompilerProcess.ask, emulating.launch
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "simulator")
+    compiled, launched, real_ask, real_launch = [], [], CompilerProcess.ask, on_simulator.launch
 
     def launch(*arguments, **options):
         found = real_launch(*arguments, **options)
@@ -243,7 +243,7 @@ def test_the_verdict_on_a_broken_line_needs_one_compilation_and_one_small_launch
         return found
 
     monkeypatch.setattr(CompilerProcess, "ask", lambda self, *question: compiled.append(1) or real_ask(self, *question))
-    monkeypatch.setattr(emulating, "launch", launch)
+    monkeypatch.setattr(on_simulator, "launch", launch)
     with pytest.raises(CompileError):
         run_cell(LINE, LAYOUT.replace("row % 8", "rwo % 8", 1), {})
     assert (len(compiled), launched) == (1, [])
@@ -274,7 +274,7 @@ def session():
         replies[cell_index] = execute_reply["content"]["status"]
 
     client = NotebookClient(book, kernel_name="python3", timeout=240, allow_errors=True, on_cell_executed=executed)
-    client.execute(env={**os.environ, "GEMM_LAB_BACKEND": "emulator"})  # nobody waits for a GPU that others use
+    client.execute(env={**os.environ, "GEMM_LAB_BACKEND": "simulator"})  # nobody waits for a GPU that others use
     return {name: (book.cells[index].outputs, replies[index]) for index, name in enumerate(SESSION)}
 
 

@@ -300,7 +300,7 @@ def test_kernel_cells_hold_what_their_files_hold():
 )
 def test_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setenv("GEMM_LAB_BACKEND", "emulator")  # `make run` times on a GPU, which takes minutes and turns
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "simulator")  # `make run` times on a GPU, which takes minutes and turns
     assert run.execute(path, tmp_path / path.name, limit_s=280) is None
 
 

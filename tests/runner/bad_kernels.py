@@ -1,7 +1,7 @@
 """More than a hundred bad kernels that a learner might write, for both backends.
 
 Every kernel is `gemm(float* d, int n)` with d[1024] and n = 1024, launched with the parameters of its `Bad`. `gpu` and
-`emulated` are the allowed outcomes: names of error classes, or "ran" if nothing stops the kernel. Each row in the table
+`simulated` are the allowed outcomes: names of error classes, or "ran" if nothing stops the kernel. Each row in the table
 of a family becomes a kernel.
 """
 
@@ -20,13 +20,13 @@ SPIN = ("BudgetExceeded",)
 
 @dataclass(frozen=True)
 class Bad:
-    """One bad kernel: its text, its launch parameters, and the allowed outcomes on a GPU and on the emulator."""
+    """One bad kernel: its text, its launch parameters, and the allowed outcomes on a GPU and on the simulator."""
 
     kind: str
     name: str
     source: str
     gpu: tuple[str, ...]
-    emulated: tuple[str, ...]
+    simulated: tuple[str, ...]
     grid: tuple[int, int, int] = (2, 1, 1)
     cluster: tuple[int, int, int] = (1, 1, 1)
     given: str = "dn"  # the arguments: d is the array, n its length, f a float; some may be missing or extra

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bad_kernels import Bad
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import compiling
 from gpu_runner import payload
 from gpu_runner.session import Session, Silence
@@ -27,12 +27,12 @@ class Outcome:
     printed: int = 0
 
 
-def on_emulator(bad: Bad, arch: str = "sm_90a") -> Outcome:
-    """Compile and emulate a kernel. Exceptions that are not errors of the lab are not caught."""
+def on_simulator(bad: Bad, arch: str = "sm_90a") -> Outcome:
+    """Compile and simulate a kernel. Exceptions that are not errors of the lab are not caught."""
     begin, printed = time.monotonic(), 0
     try:
         made = compiling.compile(bad.source, arch=arch, name="bad")
-        report = emulator.launch(
+        report = gpu_simulator.launch(
             made,
             made.entry,
             bad.grid,

@@ -1,4 +1,4 @@
-"""A hundred bad kernels in a row on the emulator, and a row of failures of a worker: what comes next works."""
+"""A hundred bad kernels in a row on the simulator, and a row of failures of a worker: what comes next works."""
 
 import os
 import resource
@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bad_kernels import bad_kernels
-from bad_runs import children, on_emulator, open_files
+from bad_runs import children, on_simulator, open_files
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import compiling
 from gpu_runner.faults import DeviceOutOfMemory, KernelFault, WorkerLost
 from gpu_runner.session import OUTPUT_LIMIT, Session, Silence
@@ -30,25 +30,25 @@ def test_there_are_enough_of_every_kind():
 
 
 @pytest.mark.long
-def test_all_of_them_in_a_row_on_the_emulator():
+def test_all_of_them_in_a_row_on_the_simulator():
     """Every one ends, in an error of the lab or by running; what is said has a sentence; the next one works."""
     good, wrong = compiling.compile(GOOD, arch="sm_90a", name="good"), []
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for number, bad in enumerate(ALL):
-        outcome = on_emulator(bad)
-        if outcome.found not in bad.emulated:
+        outcome = on_simulator(bad)
+        if outcome.found not in bad.simulated:
             wrong.append(outcome)
         assert outcome.found == "ran" or len(outcome.message) > 20
         if number % 10 == 9:
             d = np.zeros(64, np.float32)
-            emulator.launch(good, good.entry, 1, 64, [d, 5])
+            gpu_simulator.launch(good, good.entry, 1, 64, [d, 5])
             assert np.array_equal(d, np.arange(64) + 5)
     assert wrong == []
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000, "kilobytes"
 
 
 def test_floods_are_cut():
-    floods = [on_emulator(bad) for bad in ALL if bad.kind == "flood"]
+    floods = [on_simulator(bad) for bad in ALL if bad.kind == "flood"]
     assert len(floods) >= 3 and all(outcome.printed < 2**20 + 5000 for outcome in floods)
 
 

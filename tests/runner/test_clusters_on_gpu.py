@@ -1,4 +1,4 @@
-"""Clusters on a GPU, bit by bit against the emulator. Needs sm_90."""
+"""Clusters on a GPU, bit by bit against the simulator. Needs sm_90."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from gemm_lab import compiling
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware.tensor_map import TensorMap
 
-EMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "clusters"
+SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "clusters"
 PRESENT = hardware.detect()
 pytestmark = [
     pytest.mark.gpu,
@@ -24,7 +24,7 @@ pytestmark = [
 def test_a_sample(name):
     sample = cluster_samples.DEFINED[name]()
     found = device.launch(sample.compiled, grid=sample.grid, args=sample.args, cluster=sample.cluster, timeout_s=20)
-    sample.emulate()
+    sample.simulate()
     expected = sample.launched()
     assert len(found) == len(expected)
     for got, want in zip(found, expected, strict=True):
@@ -35,7 +35,7 @@ def test_a_sample(name):
 def test_a_ring_in_a_cluster(size):
     m, n, k = size
     config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3, "CLUSTER": 2}
-    source = (EMULATOR_TESTS / "cluster_ring.cu").read_text()
+    source = (SIMULATOR_TESTS / "cluster_ring.cu").read_text()
     compiled = compiling.compile(source, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=config)
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))

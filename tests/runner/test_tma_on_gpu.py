@@ -1,4 +1,4 @@
-"""TMA and mbarriers on a GPU, bit by bit against the emulator. Needs sm_90 or newer."""
+"""TMA and mbarriers on a GPU, bit by bit against the simulator. Needs sm_90 or newer."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import gpu_runner as device
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import compiling
 from gpu_runner.faults import KernelFault
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware.tensor_map import TensorMap
 
-EMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "copies"
+SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "copies"
 
 PRESENT = hardware.detect()
 pytestmark = [
@@ -68,7 +68,7 @@ def launch(compiled, args, grid=(1, 1, 1)):
 def test_states_of_an_mbarrier():
     compiled = compiling.compile(STATES, arch=PRESENT.arch, name="states.cu", entry="kernel")
     expected = np.full(32, 7, np.uint32)
-    emulator.launch(compiled, "kernel", 1, 1, [expected])
+    gpu_simulator.launch(compiled, "kernel", 1, 1, [expected])
     assert np.array_equal(launch(compiled, [np.full(32, 7, np.uint32)])[0], expected)
 
 
@@ -85,7 +85,7 @@ def test_a_box(box, store):
             launch(compiled, boxes_of_tests.arguments(box, box.tensor_map(array), shared, done))
         return
     kept = [array.copy(), shared.copy(), done.copy()]
-    emulator.launch(compiled, "kernel", 1, 128, boxes_of_tests.arguments(box, box.tensor_map(kept[0]), *kept[1:]))
+    gpu_simulator.launch(compiled, "kernel", 1, 128, boxes_of_tests.arguments(box, box.tensor_map(kept[0]), *kept[1:]))
     found = launch(compiled, boxes_of_tests.arguments(box, box.tensor_map(array), shared, done))
     assert found[2][0] == 1, "the mbarrier's bytes never came"
     assert np.array_equal(found[0].view(np.uint8), kept[0].view(np.uint8))
@@ -96,7 +96,7 @@ def test_a_box(box, store):
 def test_a_ring_of_stages(size):
     m, n, k = size
     config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3}
-    source = (EMULATOR_TESTS / "ring.cu").read_text()
+    source = (SIMULATOR_TESTS / "ring.cu").read_text()
     compiled = compiling.compile(source, arch=PRESENT.arch, name="ring.cu", entry="kernel", config=config)
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))

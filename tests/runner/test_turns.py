@@ -126,7 +126,7 @@ def test_the_wait_is_shown_and_limited(tmp_path, monkeypatch):
     with other.turn("measuring 5 kernels at 4096×4096×4096"), pytest.raises(GpuBusy) as caught:
         queue.turn("running t4/03", wait_s=0.3).__enter__()
     assert "is measuring 5 kernels at 4096×4096×4096, " in str(caught.value)
-    assert 'run(…, backend="emulator")' in str(caught.value) and caught.value.before == 0
+    assert 'run(…, backend="simulator")' in str(caught.value) and caught.value.before == 0
     assert lines[0].startswith("waiting for the GPU: ") and "measuring 5 kernels" in lines[0] and lines[-1] == ""
     with queue.turn("running", wait_s=1):  # whoever gave up has left no ticket behind
         assert "running" in other.holder()

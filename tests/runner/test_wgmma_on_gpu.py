@@ -1,4 +1,4 @@
-"""wgmma on a GPU against the emulator: every form, and the shared address of every element that a descriptor names.
+"""wgmma on a GPU against the simulator: every form, and the shared address of every element that a descriptor names.
 
 Needs sm_90: wgmma exists nowhere else.
 """
@@ -7,11 +7,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-import test_wgmma as of_emulator
+import test_wgmma as of_simulator
 import warpgroup_samples as samples
 
 import gpu_runner as device
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, element_addresses, encode_sm90, problem
@@ -24,7 +24,7 @@ ON_GPU = [
     pytest.mark.skipif(PRESENT is None or PRESENT.arch != "sm_90a", reason="wgmma exists on 9.0 alone"),
 ]
 on_gpu = pytest.param("gpu", marks=ON_GPU)
-FORMS = [*of_emulator.SIZES, *of_emulator.LAYOUTS, *of_emulator.TYPES, *of_emulator.REGISTERS, *of_emulator.SCALES]
+FORMS = [*of_simulator.SIZES, *of_simulator.LAYOUTS, *of_simulator.TYPES, *of_simulator.REGISTERS, *of_simulator.SCALES]
 CODE = 0x0100  # of the first two bytes: from there on BF16 numbers are neither subnormal nor NaN, for 60 KB
 
 
@@ -32,7 +32,7 @@ def launch(where: str, compiled, args, grid=(1, 1, 1), threads: int = 128) -> li
     """The arrays of `args` after the launch."""
     if where == "gpu":
         return device.launch(compiled, grid=grid, args=args, timeout_s=20)
-    emulator.launch(compiled, "kernel", grid, threads, args)
+    gpu_simulator.launch(compiled, "kernel", grid, threads, args)
     return [arg for arg in args if isinstance(arg, np.ndarray)]
 
 
@@ -45,8 +45,8 @@ def test_one_multiplication(form, where, monkeypatch):
         ):
             kept[...] = np.asarray(found).reshape(kept.shape)
 
-    monkeypatch.setattr(of_emulator.emulator, "launch", instead)
-    got, want, _ = of_emulator.multiplied(form, "early")
+    monkeypatch.setattr(of_simulator.simulator, "launch", instead)
+    got, want, _ = of_simulator.multiplied(form, "early")
     assert np.array_equal(got, want)
 
 
@@ -66,7 +66,7 @@ TILES = list(tiles())
 
 
 @pytest.mark.sampled(every=2)
-@pytest.mark.parametrize("where", ["emulator", on_gpu])
+@pytest.mark.parametrize("where", ["simulator", on_gpu])
 @pytest.mark.parametrize(
     "tile", TILES, ids=lambda t: f"{t.major}-{t.swizzle}-{t.start}-{t.leading_bytes}-{t.stride_bytes}"
 )
@@ -77,7 +77,7 @@ def test_every_element_comes_from_where_the_model_says(tile, where):
     a = np.zeros((64, 16), np.float32)
     a[np.arange(64), np.arange(64) % 16] = 1
     at = warpgroup_a_coordinates(16)
-    fragments = np.ascontiguousarray(of_emulator.raw(a, "bf16")[at[..., 0], at[..., 1]]).view(np.uint32).reshape(-1)
+    fragments = np.ascontiguousarray(of_simulator.raw(a, "bf16")[at[..., 0], at[..., 1]]).view(np.uint32).reshape(-1)
     args = [
         image.view(np.uint32),
         np.zeros(128 * 32, np.float32),
@@ -94,7 +94,7 @@ def test_every_element_comes_from_where_the_model_says(tile, where):
 
 
 @pytest.mark.sampled(every=3)
-@pytest.mark.parametrize("where", ["emulator", on_gpu])
+@pytest.mark.parametrize("where", ["simulator", on_gpu])
 @pytest.mark.parametrize(("n", "size"), [(64, (256, 192, 448)), (128, (256, 256, 64)), (256, (1024, 1024, 1024))])
 def test_a_ring_of_stages(n, size, where):
     rows, columns, k = size
@@ -102,7 +102,7 @@ def test_a_ring_of_stages(n, size, where):
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, shape) for shape in ((rows, k), (columns, k)))
     maps = [
-        TensorMap.of(of_emulator.raw(x, "bf16"), (64, height), 128, element="bf16") for x, height in ((a, 128), (b, n))
+        TensorMap.of(of_simulator.raw(x, "bf16"), (64, height), 128, element="bf16") for x, height in ((a, 128), (b, n))
     ]
     args = [*maps, np.full((rows, columns), np.nan, np.float32), columns, k]
     compiled = samples.ring(samples.ring_source(config), config)

@@ -1,11 +1,11 @@
-"""Runs rungs of the b200 ladder on the emulator with small integers, for the tests of this ladder."""
+"""Runs rungs of the b200 ladder on the simulator with small integers, for the tests of this ladder."""
 
 import ml_dtypes
 import numpy as np
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import catalog, compiling
-from gpu_simulator.faults import EmulatorError
+from gpu_simulator.faults import SimulatorError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RUNGS = [spec.short for spec in catalog.ladder("b200").kernels]
@@ -30,7 +30,7 @@ def run(rung, m, n, k, sms=148, made=None, ptx=None, **options):
     values = {"a": a, "b": b, "d": d, "m": m, "n": n, "k": k}
     for title, mapped in spec.problem.configured(made.config).tensor_maps:
         values[title] = TensorMap.of(values[mapped.array], mapped.box, mapped.swizzle)
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         ptx or made,
         made.entry,
         spec.launch_grid(made.config, m, n, k, sms),
@@ -59,6 +59,6 @@ def fails(rung, made, **what) -> bool:
         report, d, exact = run(
             rung, **small(rung), made=made, observers=("hazards",), timing="late", max_instructions=10**7, **what
         )
-    except EmulatorError:  # such as a wait that never ends, or an impossible descriptor
+    except SimulatorError:  # such as a wait that never ends, or an impossible descriptor
         return True
     return any(hazard.kind != "early use" for hazard in report.hazards) or not np.array_equal(d, exact)

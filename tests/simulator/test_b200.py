@@ -1,4 +1,4 @@
-"""The ladder b200 on the emulator: exact at every size, clean in both timings, and wrong when its source is."""
+"""The ladder b200 on the simulator: exact at every size, clean in both timings, and wrong when its source is."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ UNEVEN = [((512, 768, 192), 4), ((256, 768, 64), 6), ((256, 256, 640), 148), ((2
 
 @pytest.mark.parametrize("rung", RUNGS)
 def test_exact_at_512_in_few_steps(rung):
-    """The blocks and warps of a launch go on together: each of the emulator's steps is one for many of them."""
+    """The blocks and warps of a launch go on together: each of the simulator's steps is one for many of them."""
     report, d, exact = run(rung, 512, 512, 512)
     assert np.array_equal(d, exact) and report.steps < 25_000
 

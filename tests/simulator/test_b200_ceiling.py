@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import catalog, compiling
 from gpu_simulator import compiler
 from gpu_simulator.hardware.data_sheets import B200
@@ -30,7 +30,7 @@ def test_it_computes_what_it_is_counted_for(timing):
     spec = catalog.kernel(NAME)
     made = compiling.compile(spec.source, config=spec.configure(TURNS=TURNS, TILES=TILES), arch="sm_100a", name=NAME)
     d = np.full(2 * 128, np.nan, np.float32)
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         made,
         made.entry,
         (2, 1, 1),

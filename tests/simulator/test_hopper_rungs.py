@@ -1,4 +1,4 @@
-"""The Hopper ladder on the emulator: exact, clean with both timings, in few steps, and every mutant caught."""
+"""The Hopper ladder on the simulator: exact, clean with both timings, in few steps, and every mutant caught."""
 
 import re
 from functools import cache
@@ -11,7 +11,7 @@ from mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
 
 import gemm_lab as lab
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import catalog, compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -34,7 +34,7 @@ def run(name: str, m: int, n: int, k: int, ptx: str | None = None, sms: int = 4,
     problem = spec.problem.configured(spec.configure())
     for title, tensor_map in problem.tensor_maps:
         values[title] = TensorMap.of(values[tensor_map.array], tensor_map.box, tensor_map.swizzle)
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         ptx or made,
         made.entry,
         spec.launch_grid(made.config, m, n, k, sms),
@@ -68,7 +68,7 @@ def test_tails(name, size, timing):
 @pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("name", RUNGS)
 def test_512_takes_few_steps(name):
-    """The blocks and warps of a launch go on together: each of the emulator's steps is one for many of them."""
+    """The blocks and warps of a launch go on together: each of the simulator's steps is one for many of them."""
     report, exact = run(name, 512, 512, 512)
     assert exact and report.steps < 70_000
 

@@ -13,7 +13,7 @@ N = 256
 @pytest.fixture(scope="module")
 def runs():
     return {
-        name: lab.kernel(f"t4/{name}").run(n=N, backend="emulator") for name in ("02_vectorized_copy", "03_swizzled")
+        name: lab.kernel(f"t4/{name}").run(n=N, backend="simulator") for name in ("02_vectorized_copy", "03_swizzled")
     }
 
 

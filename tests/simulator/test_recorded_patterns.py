@@ -1,4 +1,4 @@
-"""Shared-memory wavefronts of one-instruction kernels: the emulator beside Nsight Compute on an H200.
+"""Shared-memory wavefronts of one-instruction kernels: the simulator beside Nsight Compute on an H200.
 
 results/profiles/h200/patterns.csv holds what ncu counted for every pattern of `tools.recording.wmma_patterns.all_recordings`. All must agree.
 The tests that count them all launch thousands of kernels, which takes long; the quick ones look at every 16th.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
 from gemm_lab_lessons.shared import copy_patterns, patterns
@@ -24,10 +24,10 @@ COUNTS = "wavefronts", "ideal_wavefronts", "hardware_wavefronts"
 
 
 class Row(NamedTuple):
-    """A pattern, what the emulator counted and what the H200 did: for the instruction and for the whole kernel."""
+    """A pattern, what the simulator counted and what the H200 did: for the instruction and for the whole kernel."""
 
     recording: Recording
-    counted: emulator.report.Totals
+    counted: gpu_simulator.report.Totals
     wavefronts: int
     ideal: int
     whole_kernel: int
@@ -45,7 +45,7 @@ def rows(every: int = 1) -> list[Row]:
     assert not recorded, "every recorded pattern can be made again"
     for recording, row in made[::every]:
         compiled = compiling.compile(recording.source, arch="sm_90a", name="pattern")
-        totals = emulator.launch(compiled, "gemm", 1, 32, recording.arguments()).totals
+        totals = gpu_simulator.launch(compiled, "gemm", 1, 32, recording.arguments()).totals
         found.append(Row(recording, totals, *(int(row[name]) for name in COUNTS)))
     return found
 
@@ -126,7 +126,7 @@ def copies_of_every_form() -> list[str]:
     return found + [form.format(compare, 3 + n, order) for n, (form, compare, order) in enumerate(made)]
 
 
-def test_the_emulator_knows_what_ptxas_makes_of_a_length():
+def test_the_simulator_knows_what_ptxas_makes_of_a_length():
     """ZFILL, or a predicate that is or is not set where lanes copy: Nsight Compute counts each in another way."""
     every, source = copies_of_every_form(), patterns.kernel_source("cp.async.cg.16.zfill")
     line = next(line for line in source.split("\n") if COPY in line)
@@ -141,7 +141,7 @@ def test_the_emulator_knows_what_ptxas_makes_of_a_length():
         np.zeros(32, np.uint32),
         np.full(32, 16, np.uint32),
     ]
-    report = emulator.launch(compiled, "gemm", 1, 32, arguments)
+    report = gpu_simulator.launch(compiled, "gemm", 1, 32, arguments)
     forms = []
     for copy, text, site in zip(
         every, sass, [s for s in report.sites if s.opcode.startswith("cp.async.cg")], strict=True

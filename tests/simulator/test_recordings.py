@@ -1,4 +1,4 @@
-"""The emulator beside Nsight Compute on an H200: every rung at 512³. The address patterns: test_recorded_patterns.py.
+"""The simulator beside Nsight Compute on an H200: every rung at 512³. The address patterns: test_recorded_patterns.py.
 
 The recordings are results/profiles/h200/*.csv, made by `tools.recording`. What ptxas changes between PTX and
 machine code is listed here with its reason; everything else must be equal. A row of a source that has changed since is
@@ -10,7 +10,7 @@ import csv
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab.config import data_dir
 from gemm_lab.lab.kernel import kernel
 from gemm_lab.measure.inputs import make_inputs, reference
@@ -54,7 +54,7 @@ def test_a_rung_counts_what_the_hardware_counted(row):
     compiled = made.compile("sm_90a")
     inputs = make_inputs(made.problem, n, n, n, "integers", 0)
     args = inputs.arguments()
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         compiled, "gemm", made.grid(n, n, n), (compiled.threads, 1, 1), args, cluster=made.spec.cluster
     )
     assert np.array_equal(inputs.d, reference(inputs).astype(inputs.d.dtype))

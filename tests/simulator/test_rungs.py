@@ -1,4 +1,4 @@
-"""The ladders simt, t4, ampere and rtx5090 on the emulator: exact, counted, and wrong where they should be."""
+"""The ladders simt, t4, ampere and rtx5090 on the simulator: exact, counted, and wrong where they should be."""
 
 import re
 
@@ -8,10 +8,10 @@ import pytest
 from mutants import mutants
 
 import gemm_lab as lab
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import catalog, compiling
 from gpu_simulator.codegen.program import program_of
-from gpu_simulator.faults import EmulatorError
+from gpu_simulator.faults import SimulatorError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RUNGS = [name for name in catalog.kernels() if name.startswith(("simt/", "t4/", "ampere/", "rtx5090/"))]
@@ -37,7 +37,7 @@ def run(name, m, n, k, kernel=None, config=None, **options):
     values = {"a": a, "b": stored_b, "c": c, "d": d, "m": m, "n": n, "k": k, "alpha": 1.0, "beta": 0.5}
     for title, spec_of_map in problem.configured(spec.configure(**config or {})).tensor_maps:
         values[title] = TensorMap.of(values[spec_of_map.array], spec_of_map.box, spec_of_map.swizzle)
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         kernel or made,
         made.entry,
         spec.launch_grid(made.config, m, n, k, 3 if name.endswith("persistent") else 40),
@@ -164,7 +164,7 @@ def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
             report, d, _ = run(
                 name, *small(name), kernel=mutant.ptx, observers=("hazards",), timing="late", max_instructions=10**7
             )
-        except EmulatorError:  # a barrier that is not there, a wait that never ends
+        except SimulatorError:  # a barrier that is not there, a wait that never ends
             continue
         if not report.hazards:
             missed.append(what)

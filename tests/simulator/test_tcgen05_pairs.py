@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from b200_runs import RING, compiled, run, small
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import catalog
 
 RUNG = "04_cta_pairs"
@@ -42,7 +42,7 @@ def test_both_blocks_name_the_same_place_for_the_address():
         ("smem[(slot - smem_a) / 16].x", "reinterpret_cast<const uint32_t*>(smem)[(slot - smem_a) / 4]"),
     ]
     with pytest.raises(
-        emulator.TensorMemoryFault,
+        gpu_simulator.TensorMemoryFault,
         match=r"block \(0, 0, 0\).* written to shared address 65,600, and block "
         r"\(1, 0, 0\) to 65,604: with cta_group::2 both blocks name the same place",
     ):
@@ -72,7 +72,7 @@ def test_giving_back_may_wait_for_the_other_block(rank):
     """PTX ISA, "Issue Granularity", a hang that comes and goes: one gives back before the barrier, the other after it."""
     body = f"  if (rank == {rank}) {{ {AFTER} }} else {{\n{LAST}  }}\n"
     with pytest.raises(
-        emulator.Deadlock,
+        gpu_simulator.Deadlock,
         match=r"threads 0-31 wait in tcgen05.dealloc of tensor memory at 0x0 together "
         rf"with a warp of block \({1 - rank}, 0, 0\), which has not come",
     ):
@@ -82,7 +82,7 @@ def test_giving_back_may_wait_for_the_other_block(rank):
 def test_giving_up_the_right_to_allocate_may_wait_for_the_other_block():
     once = ("    tcgen05_relinquish_alloc_permit<2>();\n", "    if (rank == 0) tcgen05_relinquish_alloc_permit<2>();\n")
     with pytest.raises(
-        emulator.Deadlock,
+        gpu_simulator.Deadlock,
         match=r"threads 0-31 wait in tcgen05.relinquish_alloc_permit together with a warp "
         r"of block \(1, 0, 0\), which has not come",
     ):
@@ -91,5 +91,5 @@ def test_giving_up_the_right_to_allocate_may_wait_for_the_other_block():
 
 @pytest.mark.long
 def test_a_block_that_keeps_its_columns_holds_the_other():
-    with pytest.raises(emulator.Deadlock, match="wait in tcgen05.dealloc .* which has not come.* has ended"):
+    with pytest.raises(gpu_simulator.Deadlock, match="wait in tcgen05.dealloc .* which has not come.* has ended"):
         changed(("  if (warp == 0) tcgen05_dealloc<2>", "  if (warp == 0 && rank == 0) tcgen05_dealloc<2>"))

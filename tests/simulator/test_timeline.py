@@ -1,4 +1,4 @@
-"""The emulator's schedule as a trace: who asks for what, in which phase, and what a broken kernel's timeline shows."""
+"""The simulator's schedule as a trace: who asks for what, in which phase, and what a broken kernel's timeline shows."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_recording_leaves_the_arrays_and_later_launches_alone(persistent):
     record(compiled, (1,), (compiled.threads, 1, 1), inputs.arguments())
     after = [value for value in inputs.arguments() if isinstance(value, np.ndarray)]
     assert all(np.array_equal(x, y, equal_nan=True) for x, y in zip(before, after, strict=True))
-    assert persistent.run(n=128, backend="emulator").passed
+    assert persistent.run(n=128, backend="simulator").passed
 
 
 @pytest.mark.sampled(every=2)
@@ -162,5 +162,5 @@ def test_the_api_draws_and_refuses(persistent):
         persistent.timeline(4096, 4096, 4096)
     with pytest.raises(lab.LabError, match="No timeline of simt/01_naive was recorded on T4|recorded on Tesla T4"):
         lab.kernel("simt/01_naive").timeline(on="t4")
-    run = persistent.run(n=128, backend="emulator")
+    run = persistent.run(n=128, backend="simulator")
     assert run.timeline().timeline.title == persistent.label

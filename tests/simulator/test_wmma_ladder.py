@@ -1,10 +1,10 @@
-"""The wmma ladder on the emulator: every entry exact, every source free of hazards and each broken one caught."""
+"""The wmma ladder on the simulator: every entry exact, every source free of hazards and each broken one caught."""
 
 import numpy as np
 import pytest
 from mutants import mutants
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import catalog, compiling
 from gpu_runner.transport.wire import dtype_of
 from gpu_simulator.errors import SizeError
@@ -34,7 +34,7 @@ def run(spec, m, n, k, kernel=None, a=None, settings=None, **options):
     a = rng.integers(-3, 4, (m, k)).astype(np.float32) if a is None else a
     b = rng.integers(-3, 4, (k, n)).astype(np.float32)
     d = np.full((m, n), np.nan, np.float32)
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         kernel or made,
         made.entry,
         spec.launch_grid(config, m, n, k, 132),

@@ -1,4 +1,4 @@
-"""Every opcode of the emulator against what an H200 answered to the same one-instruction kernel."""
+"""Every opcode of the simulator against what an H200 answered to the same one-instruction kernel."""
 
 import os
 import re
@@ -10,12 +10,12 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab.config import data_dir
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError
 from tools.opcodes import COMMAND, FILE, UNTESTED, agree, all_cases, answers, case, compiled, difference, load, record
-from tools.opcodes.recording import on_emulator
+from tools.opcodes.recording import on_simulator
 
 HERE = data_dir("results") / "profiles" / "h200" / FILE
 
@@ -35,9 +35,9 @@ def recorded():
 
 # ---- The hardware's answers ----
 
-# Cases in which the emulator is known to differ, and why. A case that agrees again must leave the table.
+# Cases in which the simulator is known to differ, and why. A case that agrees again must leave the table.
 DIFFERENT = {
-    "ex2.approx.f16x2": "hardware approximation: 2^-24.31 is 0; the emulator rounds it to the smallest number, 2^-24",
+    "ex2.approx.f16x2": "hardware approximation: 2^-24.31 is 0; the simulator rounds it to the smallest number, 2^-24",
 }
 
 MOST_UNTESTED = 21  # entries of UNTESTED
@@ -86,8 +86,8 @@ def uncovered(opcodes, covered, excused):
 
 
 def test_every_opcode_has_a_case_or_a_reason():
-    assert uncovered(emulator.supported(), set(families()), UNTESTED) == (set(), set())
-    assert set(families()) <= set(emulator.supported())
+    assert uncovered(gpu_simulator.supported(), set(families()), UNTESTED) == (set(), set())
+    assert set(families()) <= set(gpu_simulator.supported())
     assert all(len(reason) > 10 for reason in UNTESTED.values())
     assert len(UNTESTED) <= MOST_UNTESTED, (
         f"{len(UNTESTED)} opcodes of UNTESTED (tools/opcodes/coverage.py) have no case, and MOST_UNTESTED in this file "
@@ -119,7 +119,7 @@ def test_inputs_are_the_same_every_time():
     assert one.digest() == one.digest() == replace(one).digest()
 
 
-# ---- Recording and judging, with the emulator in place of the hardware ----
+# ---- Recording and judging, with the simulator in place of the hardware ----
 
 NAMES = [
     "add.s32",
@@ -133,7 +133,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def stand_in(tmp_path_factory):
-    path, failed = record(tmp_path_factory.mktemp("opcodes"), on_emulator, NAMES)
+    path, failed = record(tmp_path_factory.mktemp("opcodes"), on_simulator, NAMES)
     assert failed == {}
     return load(path)
 
@@ -153,7 +153,7 @@ def test_a_missing_recording_says_what_to_type(stand_in, tmp_path):
     with pytest.raises(LabError, match=re.escape(COMMAND)):
         load(tmp_path / FILE)
     with pytest.raises(LabError, match="no case called add.s33"):
-        record(tmp_path, on_emulator, ["add.s33"])
+        record(tmp_path, on_simulator, ["add.s33"])
 
 
 @pytest.mark.parametrize("change", [{"text": "add.s32 %0, %2, %1;"}, {"lanes": 96}, {"ins": ("s32", "s32:nonzero")}])
@@ -176,7 +176,7 @@ def test_a_failing_case_is_named_and_the_others_are_kept(tmp_path):
     def run(kernel, blocks, args):
         if kernel.entry == case("add.s32").entry:
             raise LabError("It broke.")
-        return on_emulator(kernel, blocks, args)
+        return on_simulator(kernel, blocks, args)
 
     path, failed = record(tmp_path, run, ["add.s32", "sub.s32"])
     assert failed == {"add.s32": "It broke."}

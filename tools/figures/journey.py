@@ -12,7 +12,7 @@ _AFTER = (
 
 
 def journey():
-    """edit, compile, launch on the GPU or the emulator, check, measure, show."""
+    """edit, compile, launch on the GPU or the simulator, check, measure, show."""
     page = Sheet(2.5)
     w, h, step, middle, notes = 1.06, 0.5, 1.3, 0.95, 1.98
     left = (page.width - 5 * step - w) / 2
@@ -41,7 +41,7 @@ def journey():
         station(k, verb, note, lit=k == 0)
     hop(0)
     x = left + 2 * step
-    for y, place in ((middle - 0.35, "GPU"), (middle + 0.35, "emulator")):
+    for y, place in ((middle - 0.35, "GPU"), (middle + 0.35, "simulator")):
         page.labelled(
             x,
             y - h / 2,

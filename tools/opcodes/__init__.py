@@ -1,4 +1,4 @@
-"""Compares the emulator with the hardware, opcode by opcode: one-instruction kernels and their results on an H200.
+"""Compares the simulator with the hardware, opcode by opcode: one-instruction kernels and their results on an H200.
 
 `all_cases` lists the kernels; `recording` runs them and stores the results. To record, type
 `python -m tools.opcodes --record FOLDER`.

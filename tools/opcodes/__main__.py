@@ -1,4 +1,4 @@
-"""`python -m tools.opcodes --record FOLDER [--emulator]`: run every case and write opcodes.npz."""
+"""`python -m tools.opcodes --record FOLDER [--simulator]`: run every case and write opcodes.npz."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import time
 import gpu_runner as device
 from gpu_simulator.errors import LabError
 from tools.opcodes.cases import all_cases
-from tools.opcodes.recording import on_emulator, on_gpu, record
+from tools.opcodes.recording import on_gpu, on_simulator, record
 
 
 def main() -> int:
-    """Record the cases on the GPU, or with --emulator run them there. Returns 1 if a case was not recorded."""
+    """Record the cases on the GPU, or with --simulator run them there. Returns 1 if a case was not recorded."""
     parser = argparse.ArgumentParser(prog="python -m tools.opcodes", description=__doc__)
     parser.add_argument("--record", metavar="FOLDER", required=True, help="where opcodes.npz is written")
-    parser.add_argument("--emulator", action="store_true", help="use the emulator, to try the recorder without a GPU")
+    parser.add_argument("--simulator", action="store_true", help="use the simulator, to try the recorder without a GPU")
     parser.add_argument("names", nargs="*", help="only these cases")
     chosen = parser.parse_args()
-    if not chosen.emulator and not device.available():
+    if not chosen.simulator and not device.available():
         print(device.why_not(), file=sys.stderr)
         return 1
     begun = time.monotonic()
     try:
-        path, failed = record(chosen.record, on_emulator if chosen.emulator else on_gpu, chosen.names or None)
+        path, failed = record(chosen.record, on_simulator if chosen.simulator else on_gpu, chosen.names or None)
     except LabError as error:
         print(error, file=sys.stderr)
         return 1

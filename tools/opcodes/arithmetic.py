@@ -123,7 +123,7 @@ def half_cases() -> Iterator[Case]:
 
 
 # Largest errors (relative, absolute) of the approximations. Source: PTX ISA, the section of each instruction. One unit
-# in the last place is added, because the emulator rounds the exact value. Near zero, a difference of a few subnormal
+# in the last place is added, because the simulator rounds the exact value. Near zero, a difference of a few subnormal
 # steps is allowed, and with .ftz one of the smallest normal number.
 _ULP = 2.0**-23
 

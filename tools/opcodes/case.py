@@ -109,7 +109,7 @@ class Case:
 def cancel(case: Case, ins: list[np.ndarray]) -> None:
     """For a floating-point fma, set c = -(a · b), rounded, in the last 16 elements of `ins`, in place.
 
-    The result is then the rounding error of the product, so an emulator that rounds the product gives another result.
+    The result is then the rounding error of the product, so a simulator that rounds the product gives another result.
     """
     kinds = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "f16x2": np.float16}
     if case.family != "fma" or len(ins) != 3 or case.ins[0] not in kinds:

@@ -1,4 +1,4 @@
-"""Cases of cvt: every pair of types that the emulator executes, with its roundings."""
+"""Cases of cvt: every pair of types that the simulator executes, with its roundings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The opcodes of the emulator that have no case, with the reasons."""
+"""The opcodes of the simulator that have no case, with the reasons."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ UNTESTED = {
     "bar": "barriers give no value; gpu_simulator/tests/races tests their order and their deadlocks",
     "barrier": "barriers give no value; gpu_simulator/tests/races tests their order and their deadlocks",
     "call": "printf and assert write text",
-    "param": "part of calls, which the emulator expands in place",
+    "param": "part of calls, which the simulator expands in place",
     "membar": "a fence gives no value",
     "fence": "a fence gives no value",
     "clusterlaunchcontrol": "needs an sm_100",

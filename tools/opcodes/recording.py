@@ -1,4 +1,4 @@
-"""Runs the cases on the GPU or on the emulator, and writes, reads and compares their outputs."""
+"""Runs the cases on the GPU or on the simulator, and writes, reads and compares their outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import gpu_runner as device
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import compiling, config
 from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
@@ -88,15 +88,15 @@ def on_gpu(kernel: compiler.Compiled, blocks: int, args: list[np.ndarray]) -> li
     return device.launch(kernel, grid=(blocks, 1, 1), args=args)
 
 
-def on_emulator(kernel: compiler.Compiled, blocks: int, args: list[np.ndarray]) -> list[np.ndarray]:
-    """Launch a kernel on the emulator with blocks of 32 threads; the arrays after the launch."""
+def on_simulator(kernel: compiler.Compiled, blocks: int, args: list[np.ndarray]) -> list[np.ndarray]:
+    """Launch a kernel on the simulator with blocks of 32 threads; the arrays after the launch."""
     args = [array.copy() for array in args]
-    emulator.launch(kernel, kernel.entry, blocks, 32, args)
+    gpu_simulator.launch(kernel, kernel.entry, blocks, 32, args)
     return args
 
 
-def answers(case: Case, kernel: compiler.Compiled, run: Callable = on_emulator) -> list[np.ndarray]:
-    """The output arrays of one case. run: `on_gpu` or `on_emulator`."""
+def answers(case: Case, kernel: compiler.Compiled, run: Callable = on_simulator) -> list[np.ndarray]:
+    """The output arrays of one case. run: `on_gpu` or `on_simulator`."""
     ins, outs = case.arrays()
     return run(kernel, case.threads // 32, [*ins, *outs])[len(ins) :]
 
@@ -131,7 +131,7 @@ def about(run: Callable) -> dict[str, str]:
     facts = {"arch": ARCH, "nvrtc": ".".join(map(str, compiler.version()))}
     present = hardware.detect() if run is on_gpu else None
     if present is None:
-        return {"gpu": "emulator", "driver": "none", **facts}
+        return {"gpu": "simulator", "driver": "none", **facts}
     return {"gpu": present.name, "driver": ".".join(map(str, present.driver)), **facts}
 
 

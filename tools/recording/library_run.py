@@ -60,8 +60,8 @@ def run_library(
 ) -> LibraryRun:
     """Check cuBLAS at m × n × k and time it in bursts. Raises `LabError` without a GPU. `session` is for tests."""
     if session is None and resolve_backend(backend, timing=True) != "gpu":
-        why = device.why_not() or "the emulator was asked for"
-        raise LabError(f"{name} is NVIDIA's library: it runs on a GPU only, and cannot be emulated ({why}).")
+        why = device.why_not() or "the simulator was asked for"
+        raise LabError(f"{name} is NVIDIA's library: it runs on a GPU only, and cannot be simulated ({why}).")
     problem = PROBLEMS[name]
     found = benchmark(
         [Entry(name, "cublas", multiplied=problem.multiplied)],

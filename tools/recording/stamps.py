@@ -1,7 +1,7 @@
 """Timelines of a real GPU, from a copy of a kernel that records the clock wherever it waits, copies or multiplies.
 
     text = instrument(kernel.source)             a copy with one more parameter, the buffer of stamps
-    timeline = read(buffer, blocks, warps)       its events, as in the emulator's timelines
+    timeline = read(buffer, blocks, warps)       its events, as in the simulator's timelines
 
 A stamp (`tile/stamps.cuh`) costs a warp some tens of clocks; otherwise the source is the same as the kernel's. The
 hardware units record no stamps of their own. A load therefore lasts from its request until a warp first *sees* its

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 import gpu_runner as device
-import gpu_simulator as simulator
+import gpu_simulator
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
 from gpu_runner.faults import KernelFault, KernelHang
@@ -86,7 +86,7 @@ class Rule:
     def on_simulator(self, arch: str, timing: str) -> tuple[list[int], list[str]]:
         """The output on the simulator, and the sentences of its hazards. Raises what `gpu_simulator.launch` raises."""
         args = self.arguments()
-        report = simulator.launch(
+        report = gpu_simulator.launch(
             self.compiled(arch), "kernel", self.blocks, self.threads, args, observers=("hazards",), timing=timing
         )
         return _used(args[-1]), [str(hazard) for hazard in report.hazards]

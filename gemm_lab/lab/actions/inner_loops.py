@@ -1,7 +1,7 @@
-"""Finds how often the inner loops of a main loop run. The machine code does not say it, but the emulator counts it.
+"""Finds how often the inner loops of a main loop run. The machine code does not say it, but the simulator counts it.
 
 A memory instruction of the machine code and the PTX instruction that it came from have the same source line. The
-emulator executes the PTX at the kernel's smallest size. The number of times that a line is executed, divided by the
+simulator executes the PTX at the kernel's smallest size. The number of times that a line is executed, divided by the
 number of its copies in the machine code, is the number of iterations of the loop that contains it.
 """
 
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from gemm_lab.lab import emulating
+from gemm_lab.lab import on_simulator
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.inputs import make_inputs
 from gpu_simulator.compiler import Compiled, SassLine
@@ -31,12 +31,12 @@ def trips(kernel: Launchable, compiled: Compiled, loop: MainLoop, lines: Sequenc
     """
     if not loop.inner or "BLOCK_K" not in kernel.config:
         return [None] * len(loop.inner)
-    m, n, k = emulating.smallest_size(kernel)
+    m, n, k = on_simulator.smallest_size(kernel)
     inputs = make_inputs(kernel.problem, m, n, k, "integers", 0)
     grid = kernel.grid(m, n, k)
     try:
-        _, report = emulating.launch(
-            compiled, grid, inputs.arguments(), kernel.spec.cluster, **emulating.limits(m, n, k)
+        _, report = on_simulator.launch(
+            compiled, grid, inputs.arguments(), kernel.spec.cluster, **on_simulator.limits(m, n, k)
         )
     except LabError:
         return [None] * len(loop.inner)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import gpu_runner as device
-from gemm_lab.lab import emulating, operands
+from gemm_lab.lab import on_simulator, operands
 from gemm_lab.lab.backends import backend_of
 from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
@@ -15,7 +15,7 @@ from gpu_simulator.errors import ConfigError, LabError
 
 
 def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
-    """Implements `Kernel.gemm`, on the GPU or on the emulator."""
+    """Implements `Kernel.gemm`, on the GPU or on the simulator."""
     problem, spec = kernel.problem, kernel.spec
     if spec.ceiling:
         raise LabError(f"{kernel.name} multiplies no matrices.")
@@ -38,9 +38,9 @@ def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, 
     if kernel.whole:
         require_form(compiled, problem)
     grid = kernel.grid(m, n, k)
-    if backend_of(kernel, None) == "emulator":
-        emulating.require_patience(kernel, compiled, m, n, k, sure=False)
-        after, _ = emulating.launch(compiled, grid, args, spec.cluster, **emulating.limits(m, n, k))
+    if backend_of(kernel, None) == "simulator":
+        on_simulator.require_patience(kernel, compiled, m, n, k, sure=False)
+        after, _ = on_simulator.launch(compiled, grid, args, spec.cluster, **on_simulator.limits(m, n, k))
     else:
         after = device.launch(compiled, grid=grid, cluster=spec.cluster, args=args, names=problem.arguments)
     return after[problem.arrays.index("d")]

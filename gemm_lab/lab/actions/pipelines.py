@@ -1,11 +1,11 @@
-"""The pipeline timeline of one block of a Kernel, from the emulator's schedule or as recorded on a GPU."""
+"""The pipeline timeline of one block of a Kernel, from the simulator's schedule or as recorded on a GPU."""
 
 from __future__ import annotations
 
 from gemm_lab.cards.timeline import Pipeline
 from gemm_lab.config import data_dir
-from gemm_lab.lab.emulating import limits
 from gemm_lab.lab.launchable import Launchable
+from gemm_lab.lab.on_simulator import limits
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.measure.timeline_files import load
 from gemm_lab.model.pipeline_placing import Costs, place
@@ -15,7 +15,7 @@ from gpu_simulator.timeline.recording import record
 from gpu_simulator.timeline.trace import ASYNC, LOAD, MMA
 
 K_TILES = 8  # k tiles of a tile of D, if no size is given
-MOST_PRODUCTS = 256**3 * 8  # that block 0 may compute on the emulator, which takes about two seconds
+MOST_PRODUCTS = 256**3 * 8  # that block 0 may compute on the simulator, which takes about two seconds
 
 
 def recorded_pipeline(kernel: Launchable, on: str) -> Pipeline:
@@ -32,7 +32,7 @@ def recorded_pipeline(kernel: Launchable, on: str) -> Pipeline:
 
 
 def pipeline(kernel: Launchable, m: int | None, n: int | None, k: int | None, sms: int | None, costs: dict) -> Pipeline:
-    """The timeline of block 0 of an m × n × k product, from the emulator's schedule; see `Kernel.timeline`.
+    """The timeline of block 0 of an m × n × k product, from the simulator's schedule; see `Kernel.timeline`.
 
     Raises `LabError` for a size that would take long and for a kernel without a pipeline, and `ConfigError` for an
     unknown cost.
@@ -50,7 +50,7 @@ def pipeline(kernel: Launchable, m: int | None, n: int | None, k: int | None, sm
     if products > MOST_PRODUCTS:
         raise LabError(
             f"A timeline of {m} × {n} × {k} on {grid[0] * grid[1] * grid[2]} blocks would take long on the "
-            f"emulator: block 0 multiplies {products:,} pairs, and {MOST_PRODUCTS:,} are enough to see a "
+            f"simulator: block 0 multiplies {products:,} pairs, and {MOST_PRODUCTS:,} are enough to see a "
             "pipeline. Take a smaller k, fewer tiles, or more blocks with sms=."
         )
     gpu = kernel.taught_gpu()

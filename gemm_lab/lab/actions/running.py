@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gemm_lab.lab import emulating, measuring
+from gemm_lab.lab import measuring, on_simulator
 from gemm_lab.lab.backends import backend_of
 from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
@@ -37,14 +37,14 @@ def run(kernel: Launchable, n: int, m: int | None, k: int | None, asked: Asked) 
     if seed < 0:
         raise ConfigError(f"seed has to be at least 0, not {seed}.")
     where = backend_of(kernel, asked.backend)
-    # The emulator's counts are those for the ladder's reference GPU, whichever GPU is here.
+    # The simulator's counts are those for the ladder's reference GPU, whichever GPU is here.
     compiled = kernel.compile() if where == "gpu" else kernel.compile_as_taught()
     if kernel.whole:
         require_form(compiled, kernel.problem)
     facts = (kernel, where, m, n, k, compiled)
-    if where == "emulator":
-        emulating.require_patience(kernel, compiled, m, n, k, asked.sure, sms)
-        verdicts, report = emulating.check_on_emulator(kernel, compiled, m, n, k, seed, sms)
+    if where == "simulator":
+        on_simulator.require_patience(kernel, compiled, m, n, k, asked.sure, sms)
+        verdicts, report = on_simulator.check_on_simulator(kernel, compiled, m, n, k, seed, sms)
         message, recorded = _message(verdicts), _recorded(kernel, n)
         return Run(*facts, all(verdicts), message, report=report, recorded=recorded, output=report.output, sms=sms)
     return _on_gpu(facts, asked)
@@ -57,7 +57,7 @@ def _on_gpu(facts: tuple[Launchable, str, int, int, int, Compiled], asked: Asked
     passed, output = all(verdicts), measuring.printed()
     more: dict[str, Any] = measuring.quick_speed(kernel, compiled, m, n, k, sms) if passed and asked.timed else {}
     if passed and asked.counted:
-        more["small"] = emulating.count_small(kernel, compiled, m, n, k, sms)
+        more["small"] = on_simulator.count_small(kernel, compiled, m, n, k, sms)
     return Run(*facts, passed, _message(verdicts), output=output, sms=sms, **more)
 
 

@@ -1,6 +1,6 @@
 """The criteria of exercises that are counted in the machine code of an answer. They need no GPU.
 
-The machine code is that of the binary whose PTX the emulator has run. Each loop that multiplies is counted together
+The machine code is that of the binary whose PTX the simulator has run. Each loop that multiplies is counted together
 with the functions that it calls, and the worst count decides.
 """
 
@@ -145,7 +145,7 @@ def judge_code(
 ) -> tuple[list[tuple[str, str]], dict[str, str]]:
     """Check a kernel's machine code for the criteria in `wanted`; returns (facts, {missed criterion: reason}).
 
-    compiled: the kernel that the emulator has run.   rung: the rung's own text, compiled in the same way.
+    compiled: the kernel that the simulator has run.   rung: the rung's own text, compiled in the same way.
     If the code has calls through pointers or recursion, its work cannot be counted, and the only key is `ODD_CALLS`.
     """
     asked = {name: criterion for name, criterion in CODE_CRITERIA.items() if name in wanted}

@@ -1,6 +1,6 @@
 """Explains why a one-warp kernel is wrong, by comparing the registers at its mma with the layout of mma.sync.
 
-The kernel runs on the emulator with inputs whose values encode their positions in A and B, and the registers are read
+The kernel runs on the simulator with inputs whose values encode their positions in A and B, and the registers are read
 at each mma. This only explains wrong results; a kernel with a right result may use any layout.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.lab.emulating import launch
+from gemm_lab.lab.on_simulator import launch
 from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
 from gpu_simulator.hardware.mma_layouts import Mma
 

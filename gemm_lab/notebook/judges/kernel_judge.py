@@ -1,6 +1,6 @@
 """Checks the answer to a kernel exercise: exact at every size, no hazard, and within the limits of the exercise.
 
-Every criterion is deterministic and the same on every machine: the answer runs on the emulator, compiled for the
+Every criterion is deterministic and the same on every machine: the answer runs on the simulator, compiled for the
 ladder's reference GPU and with its default tiles, and all inputs depend on one number, the seed. If there is a GPU that
 the kernel is written for, the answer must be right there as well. A grader asks for more, see `Rules`.
 """
@@ -80,12 +80,12 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0, rules: Rules
     if wanted.get("brackets") and (reasons := sums_beside_xor(edit.text, edit.first_line)):
         return Judgement(reasons=reasons, exact=False)
     base = kernel(wanted["kernel"])
-    # The text that the rules have read is compiled, and the same binary is both emulated and counted.
+    # The text that the rules have read is compiled, and the same binary is both simulated and counted.
     answer = replace(
         answer,
         edits={wanted["region"]: replace(edit, text=normalised(edit.text))},
         config=base.spec.configure(),
-        emulated_arch=wanted.get("arch"),
+        simulated_arch=wanted.get("arch"),
     )
     found = Judgement([("sizes", str(len(wanted["sizes"])))])
     asked: dict[str, Mapping[str, Any]] = {}  # what is asked with each configuration, by its settings as text
@@ -126,19 +126,19 @@ def _judge_machine_code(found: Judgement, asked: Mapping[str, Mapping[str, Any]]
 
 
 def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
-    """A sentence if an answer that is right on the emulator is wrong on the GPU here; "" if not, or without a GPU."""
+    """A sentence if an answer that is right on the simulator is wrong on the GPU here; "" if not, or without a GPU."""
     if resolve_backend(None) != "gpu" or not answer.runs_here():
         return ""
     m, n, k = wanted["sizes"][-1]
     try:
         run = answer.run(n, m, k, seed=seed, timed=False, counted=False, backend="gpu")
     except (KernelFault, KernelHang) as fault:
-        return f"Right on the emulator; on this GPU, at {m} × {n} × {k}: {fault}"
+        return f"Right on the simulator; on this GPU, at {m} × {n} × {k}: {fault}"
     except NotJudged:
         raise
     except LabError:  # such as a busy GPU, or tiles for this GPU that are larger than this size: no verdict
         return ""
-    return "" if run.passed else f"Right on the emulator, and wrong on this GPU: at {m} × {n} × {k}, {run.message}"
+    return "" if run.passed else f"Right on the simulator, and wrong on this GPU: at {m} × {n} × {k}, {run.message}"
 
 
 def _judge_run(
@@ -178,14 +178,14 @@ def _judge_run(
         return refuse(where + reason)
     for place, (m, n, k) in enumerate(wanted["sizes"]):
         try:
-            run = answer.run(n, m, k, seed=seed + place, backend="emulator", sms=sms)
+            run = answer.run(n, m, k, seed=seed + place, backend="simulator", sms=sms)
         except FAULTS as fault:
             return refuse(f"{where}At {m} × {n} × {k}: {fault}")
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *first_hazard_of(run))
     if reasons := first_hazard_of(run):
-        return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
+        return refuse(f"{where}The result is right on the simulator, by luck.", *reasons)
     if reason := rules.of_result(run, wanted, seed, number):
         return refuse(where + reason)
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
@@ -212,7 +212,7 @@ def _said(says: str, value: float, bound: float) -> str:
 
 
 class CountLimit(NamedTuple):
-    """A count of a run on the emulator, whose bound is in exercises.toml: a maximum, or with `least` a minimum.
+    """A count of a run on the simulator, whose bound is in exercises.toml: a maximum, or with `least` a minimum.
 
     attribute: of the `Run`.   says: the reason for a refusal.
     """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import launch, limits
+from gemm_lab.lab.on_simulator import launch, limits
 from gemm_lab.measure.inputs import make_inputs
 from gpu_simulator import Report
 from gpu_simulator.compiler import Compiled
@@ -79,7 +79,7 @@ def full_waits(report: Report, ptx: str) -> int:
 def too_many_waits(run: Any, wanted: Mapping[str, Any]) -> str:
     """A sentence if an answer waits more often than the rung's own text, where the exercise counts waits; else "".
 
-    run: of the answer on the emulator.   wanted: the criteria of the exercise.
+    run: of the answer on the simulator.   wanted: the criteria of the exercise.
     """
     if not {"waits", "full_waits"} & set(wanted):
         return ""
@@ -122,4 +122,4 @@ def run_of_rung(run: Any) -> tuple[Report, Compiled]:
 
 def key_of(base: Kernel, m: int, n: int, k: int, sms: int | None) -> tuple:
     """What distinguishes the launches of an unedited kernel."""
-    return base.name, base.emulated_arch, tuple(base.config.items()), base.grid(m, n, k, sms), m, n, k
+    return base.name, base.simulated_arch, tuple(base.config.items()), base.grid(m, n, k, sms), m, n, k

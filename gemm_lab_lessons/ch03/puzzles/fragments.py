@@ -71,7 +71,7 @@ def holder(answer: Callable[[int, int], tuple[int, int, int]]) -> Facts:
 
     places = [(0, 0), (0, 1), (1, 0), (8, 0), (13, 6)] + [(row, k) for row in range(16) for k in range(8)]
     expect_all(answer, [((row, k), shape.holder("A", row, k)) for row, k in places], why)
-    return [("elements tried", "128"), ("model", "the layout of the PTX manual, as the emulator uses it")]
+    return [("elements tried", "128"), ("model", "the layout of the PTX manual, as the simulator uses it")]
 
 
 @register(

@@ -175,7 +175,7 @@ def test_a_kernel_without_mma():
 
 @pytest.mark.parametrize("kernel", [PLAIN, LDMATRIX, WMMA], ids=lambda k: k.name)
 def test_the_lessons_are_right_and_free_of_hazards(kernel):
-    run = kernel.run(64, 32, 48, backend="emulator")
+    run = kernel.run(64, 32, 48, backend="simulator")
     assert run.passed and run.hazards() == []
 
 

@@ -278,7 +278,7 @@ READ_A, READ_B = 2 * 256, 4 * 128  # without conflicts: A's tile is read by 2 co
     "block, and by the blocks.",
 )
 def kernel_wavefronts(answer: Callable[[int], int]) -> Facts:
-    """Compares with the sum of the kernel's tiles, which the emulator and the GPU have counted at 256 and 512."""
+    """Compares with the sum of the kernel's tiles, which the simulator and the GPU have counted at 256 and 512."""
 
     def total(n: int, step: int) -> int:
         return (n // 256) * (n // 128) * (n // 64) * step
@@ -303,7 +303,7 @@ def kernel_wavefronts(answer: Callable[[int], int]) -> Facts:
         raise Missed(f"{spelled(answer, (n,))} returned {found}; expected {wanted:,}. {said}".rstrip())
     counted = recorded_kernel("t4/02_vectorized_copy", 512)
     return [
-        ("at 256, as the emulator counted", f"{total(256, right):,}"),
+        ("at 256, as the simulator counted", f"{total(256, right):,}"),
         ("at 512, on paper", f"{total(512, right):,}"),
         ("at 512, counted on the GPU", f"{counted:,}"),
         ("recorded on", recorded_on()),

@@ -38,7 +38,7 @@ SOLUTIONS = [
 
 @pytest.fixture(scope="module")
 def slow():
-    return lab.kernel("t4/02_vectorized_copy").run(256, backend="emulator")
+    return lab.kernel("t4/02_vectorized_copy").run(256, backend="simulator")
 
 
 # ---- Laws ----
@@ -115,10 +115,10 @@ def test_their_addresses_explain_them(slow, line, step):
 
 
 def test_shorter_rows_lessen_the_conflict():
-    narrow = lab.kernel("t4/02_vectorized_copy")(BLOCK_K=32).run(256, backend="emulator")
+    narrow = lab.kernel("t4/02_vectorized_copy")(BLOCK_K=32).run(256, backend="simulator")
     assert [line.degree for line in narrow.hot_lines().lines if line.number == 70] == [4]
     assert [row_lengths.count(row_bytes) for row_bytes in row_lengths.ROW_BYTES] == [2, 4, 8]
-    read = lab.kernel("first_kernels/02_ldmatrix").run(64, backend="emulator").hot_lines().lines
+    read = lab.kernel("first_kernels/02_ldmatrix").run(64, backend="simulator").hot_lines().lines
     # Compilers differ in the line of an asm statement that they name, so no line is named here.
     assert max(line.degree or 0 for line in read) == 2.0
 
@@ -126,11 +126,11 @@ def test_shorter_rows_lessen_the_conflict():
 # ---- A whole kernel ----
 
 
-def test_the_paper_count_is_the_emulator_s_and_the_recorded_one(slow):
+def test_the_paper_count_is_the_simulator_s_and_the_recorded_one(slow):
     count = lab.puzzle("04_paper").solution()
     (row,) = kernel_counts("t4/02").rows
     assert count(256) == slow.wavefronts
-    assert count(512) == row.emulator == row.hardware == recorded_kernel("t4/02_vectorized_copy", 512)
+    assert count(512) == row.simulator == row.hardware == recorded_kernel("t4/02_vectorized_copy", 512)
     assert f"{count(512):,}" in PROSE and f"{row.degree:.2f}" == "6.09" and "6.09" in PROSE
 
 
@@ -139,7 +139,7 @@ def test_the_paper_count_is_the_emulator_s_and_the_recorded_one(slow):
 
 @pytest.mark.long
 def test_the_store_is_where_the_puzzle_says():
-    run = lab.kernel("simt/04_register_tiles").run(128, backend="emulator")
+    run = lab.kernel("simt/04_register_tiles").run(128, backend="simulator")
     (line,) = (line for line in run.hot_lines().lines if line.text.strip().startswith("smem_a[i % BLOCK_K]"))
     assert (line.number, line.degree, line.sectors_per_request) == (32, 2, 4)
     assert 1 < run.conflict_degree < 1.05

@@ -1,4 +1,4 @@
-"""The wavefront stepper's Python side: it shows what the emulator counted, and refuses in words."""
+"""The wavefront stepper's Python side: it shows what the simulator counted, and refuses in words."""
 
 import pytest
 
@@ -11,12 +11,12 @@ from gpu_simulator.errors import LabError
 @pytest.fixture(scope="module")
 def runs():
     return {
-        name: lab.kernel(f"t4/{name}").run(n=256, backend="emulator") for name in ("02_vectorized_copy", "03_swizzled")
+        name: lab.kernel(f"t4/{name}").run(n=256, backend="simulator") for name in ("02_vectorized_copy", "03_swizzled")
     }
 
 
 @pytest.mark.long
-def test_every_line_adds_up_to_what_the_emulator_counted(runs):
+def test_every_line_adds_up_to_what_the_simulator_counted(runs):
     run, blocks, warps = runs["03_swizzled"], 2, 8
     for line in shared_lines(run)[1:3]:  # a copy and an ldmatrix
         one = sum(access.schedule.count for warp in range(warps) for access in traced(run, line.number, 1, warp))
@@ -94,7 +94,7 @@ def test_kinds(opcode, kind):
 
 @pytest.mark.long
 def test_copies_to_padded_rows_add_up_too():
-    run = lab.kernel("ampere/03_padded").run(n=256, backend="emulator")
+    run = lab.kernel("ampere/03_padded").run(n=256, backend="simulator")
     grid, warps = run.kernel.grid(256, 256, 256), -(-run.compiled.threads // 32)
     copies = [line for line in shared_lines(run) if "cp_async" in line.text]
     for line in copies:
@@ -104,6 +104,6 @@ def test_copies_to_padded_rows_add_up_too():
 
 
 def test_long_traces_are_cut_for_the_browser_and_counted_whole():
-    w = widgets.wavefronts(lab.kernel("simt/03_shared_memory_tiles").run(n=160, backend="emulator"))
+    w = widgets.wavefronts(lab.kernel("simt/03_shared_memory_tiles").run(n=160, backend="simulator"))
     assert len(w.accesses) == 256 < w.whole[2] == len(w.trace)
     assert w.whole[0] == sum(access.schedule.count for access in w.trace)

@@ -1,4 +1,4 @@
-"""Runs the learner's layout of the swizzle puzzle in a kernel on the emulator, which counts what the lights predict.
+"""Runs the learner's layout of the swizzle puzzle in a kernel on the simulator, which counts what the lights predict.
 
 The goals with chunks of 16 bytes run a rung of the Ampere ladder: the line goes into its region `layout`, so both tiles
 are stored and read through it. No rung runs on the toy machine, so a transposition by four lanes takes its place.
@@ -42,7 +42,7 @@ extern "C" __global__ void transpose(const float* from, float* to) {{
 
 @dataclass(frozen=True)
 class Judged:
-    """What the emulator found. `passed`: the result is right and no access needs more wavefronts than the ideal.
+    """What the simulator found. `passed`: the result is right and no access needs more wavefronts than the ideal.
 
     counts: instruction -> (wavefronts, ideal wavefronts).   line: the C++ that ran.   kernel: its name.
     reasons: a sentence for each thing that is not as the goal wants it.
@@ -101,9 +101,9 @@ def kernel_of(goal: Goal, layout: PuzzleLayout) -> Kernel:
 
 
 def judge(goal: Goal, layout: PuzzleLayout) -> Judged:
-    """Run `layout` on the emulator and compare its result and its wavefronts with what the goal wants."""
+    """Run `layout` on the simulator and compare its result and its wavefronts with what the goal wants."""
     if goal.kernel:
-        run = kernel_of(goal, layout).run(N, backend="emulator")
+        run = kernel_of(goal, layout).run(N, backend="simulator")
         right, report, name, size = run.passed, run.report, goal.kernel, run.compiled.smem
     else:
         right, report, size = _on_the_toy(layout)

@@ -3,7 +3,7 @@
 import gemm_lab as lab
 puzzle = lab.swizzle_puzzle("rows_64")     exchange chunks, wire row bits to chunk bits, add padding
 puzzle.solved, puzzle.cpp                  whether all lights are green, and the line of C++ that does it
-puzzle.judge()                             the same line in a kernel, on the emulator
+puzzle.judge()                             the same line in a kernel, on the simulator
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class SwizzlePuzzle(PicturedWidget):
         return {**counted, "bytes": self.current.bytes}
 
     def judge(self) -> Judged:
-        """Put the layout into a kernel and run it on the emulator: is the result right, and what does it cost?"""
+        """Put the layout into a kernel and run it on the simulator: is the result right, and what does it cost?"""
         return judge(self._goal, self.current)
 
     @property

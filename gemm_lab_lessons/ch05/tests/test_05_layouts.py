@@ -224,4 +224,4 @@ def test_the_three_layouts_of_the_ampere_ladder():
     plain, padded, swizzled = kernel_counts("ampere/02", "ampere/03", "ampere/04").rows
     assert padded.degree == pytest.approx((2.625 + 2) / 3, rel=1e-3) and swizzled.degree == 1 < plain.degree
     assert padded.shared_bytes * 8 == plain.shared_bytes * 9 and plain.shared_bytes == swizzled.shared_bytes
-    assert all(row.emulator == row.hardware for row in (plain, padded, swizzled))
+    assert all(row.simulator == row.hardware for row in (plain, padded, swizzled))

@@ -1,4 +1,4 @@
-"""What notebook 06 says in prose, held against the compiler, the emulator, the models and the recorded counters."""
+"""What notebook 06 says in prose, held against the compiler, the simulator, the models and the recorded counters."""
 
 import re
 
@@ -164,7 +164,7 @@ def test_barriers_in_a_turn(number, barriers):
 def test_without_its_second_barrier_05_is_exact_here_and_racy():
     barriers = [line for line in K[5].source.split("\n") if "__syncthreads" in line]
     assert len(barriers) == 2
-    race = K[5].rewrite(K[5].source.replace(barriers[1], "")).run(512, backend="emulator")
+    race = K[5].rewrite(K[5].source.replace(barriers[1], "")).run(512, backend="simulator")
     assert (
         race.passed
         and "st.shared" in str(race.hazards()[0])

@@ -1,4 +1,4 @@
-"""What notebook 07 says in prose, held against the compiler, the emulator, the models and the recorded runs."""
+"""What notebook 07 says in prose, held against the compiler, the simulator, the models and the recorded runs."""
 
 from functools import lru_cache
 from types import SimpleNamespace
@@ -102,7 +102,7 @@ def test_a_copy_of_02_has_no_register_between_and_that_of_01_has():
 
 def test_without_its_barrier_02_is_exact_here_and_racy():
     first = next(line for line in K[2].source.split("\n") if "__syncthreads" in line)
-    race = K[2].rewrite(K[2].source.replace(first, "")).run(256, backend="emulator")
+    race = K[2].rewrite(K[2].source.replace(first, "")).run(256, backend="simulator")
     assert race.passed and "which thread" in str(race.hazards()[0]) and "cp.async" in str(race.hazards()[0])
 
 

@@ -1,4 +1,4 @@
-"""What notebook 08 says in prose, held against the compiler, the emulator and the models."""
+"""What notebook 08 says in prose, held against the compiler, the simulator and the models."""
 
 import pytest
 
@@ -160,12 +160,12 @@ def test_the_staged_epilogue_is_in_the_way_of_the_next_tile():
 
 
 def test_03_has_only_the_wavefronts_of_ldmatrix():
-    report = K[3].run(256, backend="emulator").report
+    report = K[3].run(256, backend="simulator").report
     assert {site.opcode.split(".")[0] for site in report.sites if site.wavefronts} == {"ldmatrix"}
     assert (
         report.totals.wavefronts
         == report.totals.ideal_wavefronts
-        < K[2].run(256, backend="emulator").report.totals.wavefronts
+        < K[2].run(256, backend="simulator").report.totals.wavefronts
     )
 
 

@@ -1,9 +1,9 @@
-"""The four numbers of an mbarrier: laws, the stories that the notebook steps through, and the emulator's own count."""
+"""The four numbers of an mbarrier: laws, the stories that the notebook steps through, and the simulator's own count."""
 
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import compiling
 from gemm_lab_lessons.ch08.mbarrier_phases import STAGE_BYTES, STORIES, Barrier, play
 from gpu_simulator.errors import LabError
@@ -34,7 +34,7 @@ extern "C" __global__ void kernel(const int* script, int steps, int arrivals, in
 """
 
 
-def test_the_model_and_the_emulator_agree_on_every_wait():
+def test_the_model_and_the_simulator_agree_on_every_wait():
     """Random arrivals and bytes: after each of them a wait for parity 0 and one for parity 1."""
     compiled = compiling.compile(SOURCE, arch="sm_90a", name="kernel.cu", entry="kernel")
     rng = np.random.default_rng(5)
@@ -50,7 +50,7 @@ def test_the_model_and_the_emulator_agree_on_every_wait():
             script.append((what, size))
             wanted.append(barrier.passes(0) + 2 * barrier.passes(1))
         out = np.zeros(120, np.int32)
-        emulator.launch(compiled, "kernel", 1, 1, [np.array(script, np.int32).reshape(-1), 120, arrivals, out])
+        gpu_simulator.launch(compiled, "kernel", 1, 1, [np.array(script, np.int32).reshape(-1), 120, arrivals, out])
         assert out.tolist() == wanted and set(wanted) == {1, 2}
 
 

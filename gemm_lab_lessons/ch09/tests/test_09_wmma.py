@@ -1,4 +1,4 @@
-"""What notebook 09 says in prose and pictures, held against the compiler, the emulator, the models and the H100 report."""
+"""What notebook 09 says in prose and pictures, held against the compiler, the simulator, the models and the H100 report."""
 
 from collections import Counter
 from functools import lru_cache
@@ -27,7 +27,7 @@ def _kernel(name, settings):
 
 @lru_cache
 def counted(name, *settings):
-    return _kernel(name, settings).run(256, backend="emulator")
+    return _kernel(name, settings).run(256, backend="simulator")
 
 
 def lines_of(k):
@@ -234,7 +234,7 @@ def test_rows_of_72_bytes_are_what_cp_async_refuses():
     asynch = lab.kernel("async_bf16")
     guard = next(text for text in asynch.source.split("\n") if "static_assert(PADDING % 8" in text)
     with pytest.raises(lab.LabError, match="shared address 0x48, which is not a multiple of 16.*cp.async"):
-        asynch(PADDING=2).rewrite(asynch.source.replace(guard, "")).run(128, backend="emulator")
+        asynch(PADDING=2).rewrite(asynch.source.replace(guard, "")).run(128, backend="simulator")
     assert (asynch.config["BLOCK_K"] + 2) * 4 == 72 == 0x48
 
 

@@ -1,4 +1,4 @@
-"""What notebook 10 says in prose, held against the emulator, the models, the machine code and the recorded run."""
+"""What notebook 10 says in prose, held against the simulator, the models, the machine code and the recorded run."""
 
 import itertools
 import re
@@ -86,8 +86,8 @@ def test_wavefronts_and_cycles_of_a_product():
     assert (wavefronts(128), wavefronts(256)) == (48, 80) and round(80 / (2 * 48), 3) == 0.833
 
 
-def test_the_emulator_counts_the_wavefronts_of_a_product():
-    report = K1.run(256, backend="emulator").report
+def test_the_simulator_counts_the_wavefronts_of_a_product():
+    report = K1.run(256, backend="simulator").report
     products = [site for site in report.sites if "mma_async" in site.opcode]
     assert products
     for site in products:
@@ -98,7 +98,7 @@ def test_the_emulator_counts_the_wavefronts_of_a_product():
 def test_operands_and_loads_of_04():
     kib, sectors = [], []
     for k in (K3, K4):
-        lines = k.run(512, backend="emulator").hot_lines().lines
+        lines = k.run(512, backend="simulator").hot_lines().lines
         kib.append(sum(line.operand_bytes for line in lines) // 1024)
         sectors.append(sum(line.sectors for line in lines if "copy(" in line.text))
     assert kib == [6144, 5120] and sectors[1] == sectors[0] * 3 // 4 == 98304
@@ -159,7 +159,7 @@ def test_the_scope_of_an_arrival_is_a_fence_of_the_gpu():
     scoped = changed(K6, "mbarrier_arrive_remote(mapa", "mbarrier_arrive_cluster(mapa")
     fences = [[line.opcode for line in loop(k) if line.opcode.startswith("MEMBAR")] for k in (K6, scoped)]
     assert fences[0] == [] and "MEMBAR.ALL.GPU" in fences[1]
-    assert scoped.run(512, backend="emulator").passed, "slower, not wrong"
+    assert scoped.run(512, backend="simulator").passed, "slower, not wrong"
 
 
 ARRIVE = "threadIdx.x % 32 < CLUSTER) mbarrier_arrive_remote(mapa(empty + stage * 8, threadIdx.x % 32))"
@@ -192,7 +192,7 @@ def test_what_is_broken_is_found(kernel, changes, kind, says):
 
 
 def test_07_takes_nearly_any_size():
-    assert K7.run(n=264, m=200, k=72, backend="emulator").passed
+    assert K7.run(n=264, m=200, k=72, backend="simulator").passed
 
 
 def test_turns_leave_no_pause_where_storing_takes_long():

@@ -1,4 +1,4 @@
-"""What notebook 11 says in prose, held against the emulator, the models and the machine code."""
+"""What notebook 11 says in prose, held against the simulator, the models and the machine code."""
 
 import nbformat
 import pytest

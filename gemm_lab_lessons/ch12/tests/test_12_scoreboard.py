@@ -175,7 +175,7 @@ def test_a_kernel_that_is_wrong_or_multiplies_nothing_is_not_counted():
 @pytest.mark.long
 def test_the_swizzle_brings_every_count_to_the_ideal():
     degree = {
-        name: lab.kernel(name).run(256, 256, 64, backend="emulator").conflict_degree
+        name: lab.kernel(name).run(256, 256, 64, backend="simulator").conflict_degree
         for name in ("t4/02", "t4/03", "ampere/02", "ampere/04", "rtx5090/03", "hopper/08_ping_pong")
     }
     assert all(value == 1 for name, value in degree.items() if not name.endswith("02"))

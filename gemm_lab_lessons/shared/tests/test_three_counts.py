@@ -1,4 +1,4 @@
-"""Model, emulator and hardware side by side: the notebooks' table."""
+"""Model, simulator and hardware side by side: the notebooks' table."""
 
 import dataclasses
 
@@ -55,7 +55,7 @@ def test_the_counts_are_taken_anew(monkeypatch):
 
 def test_a_disagreement_is_said_and_coloured():
     good = three_counts("ld.shared.u32", "stride 2")
-    bad = ThreeCounts([dataclasses.replace(good.rows[0], emulator=3)], good.source)
+    bad = ThreeCounts([dataclasses.replace(good.rows[0], simulator=3)], good.source)
     assert "agree on 0 of 1" in repr(bad)
     assert f"border-left:4px solid {theme.BAD}" in bad._repr_html_()
 

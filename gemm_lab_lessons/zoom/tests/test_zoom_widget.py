@@ -1,4 +1,4 @@
-"""The zoom's Python side: its events are what the emulator counts, it names elements, refuses in words, keeps a limit."""
+"""The zoom's Python side: its events are what the simulator counts, it names elements, refuses in words, keeps a limit."""
 
 import json
 
@@ -47,7 +47,7 @@ def made():
     def of(name):
         if name not in kept:
             settings, (n, m, k) = (SMALL | MORE)[name]
-            run = lab.kernel(name, **settings).run(n, m, k, backend="emulator", timed=False)
+            run = lab.kernel(name, **settings).run(n, m, k, backend="simulator", timed=False)
             kept[name] = run, lab.zoom(run)
         return kept[name]
 
@@ -60,7 +60,7 @@ def events_of(widget):
 
 @pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("name", EVERY)
-def test_every_instruction_adds_up_to_what_the_emulator_counted(made, name):
+def test_every_instruction_adds_up_to_what_the_simulator_counted(made, name):
     run, widget = made(name)
     found = {}
     for event in events_of(widget):
@@ -149,7 +149,7 @@ def test_a_line_begins_where_it_first_runs(made):
 def test_an_edited_kernel_is_replayed(made):
     run, _ = made("t4/03_swizzled")
     kernel = run.kernel.edit(layout=run.kernel.regions["layout"].replace("^ row % 8", "^ 0"))
-    edited = lab.zoom(kernel.run(64, 64, 128, backend="emulator", timed=False))
+    edited = lab.zoom(kernel.run(64, 64, 128, backend="simulator", timed=False))
     assert edited.scene["shared"]["layouts"]["A"]["xor"] == [] and "edited" in edited.title
     worst = max(events_of(edited), key=lambda event: event.waves)
     assert worst.waves > worst.ideal
@@ -163,9 +163,9 @@ def test_an_edited_kernel_is_replayed(made):
 def test_a_step_in_the_learners_lines_says_so():
     naive = lab.kernel("simt/01_naive")
     made = naive.edit(first_line=2, multiply=naive.regions["multiply"])
-    widget = lab.zoom(made.run(32, backend="emulator", timed=False))
+    widget = lab.zoom(made.run(32, backend="simulator", timed=False))
     assert ", line 4 of your cell: warp 0 reads" in widget.sentence
-    elsewhere = lab.zoom(naive.run(32, backend="emulator", timed=False))
+    elsewhere = lab.zoom(naive.run(32, backend="simulator", timed=False))
     assert "of your cell" not in elsewhere.sentence
 
 
@@ -218,7 +218,7 @@ def test_a_solved_exercise_hides_nothing_and_neither_does_the_learners_own_text(
     reading("02")
     run, _ = made(TILES)
     own = run.kernel.edit(first_line=2, multiply=run.kernel.regions["multiply"])
-    assert LINE in text_of(lab.zoom(own.run(32, 32, 64, backend="emulator", timed=False)))
+    assert LINE in text_of(lab.zoom(own.run(32, 32, 64, backend="simulator", timed=False)))
     used = lab.exercise("02_inner_product")
     with pytest.raises(LabError):
         used.check(own.edit(multiply="    acc = 0;"))

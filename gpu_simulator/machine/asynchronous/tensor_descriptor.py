@@ -1,4 +1,4 @@
-"""The emulator's own 128-byte form of a tensor map, and the places of its boxes in global and in shared memory.
+"""The simulator's own 128-byte form of a tensor map, and the places of its boxes in global and in shared memory.
 
 The hardware's CUtensorMap is opaque; this one is made from the same `hardware.tensor_map.TensorMap` and contains the
 same information.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.arithmetic.fp8 import decoded, from_fp8, to_fp8
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: pip install 'gpu_simulator[test]'")
@@ -80,5 +80,5 @@ def test_a_form_that_does_not_exist_is_refused():
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry kernel() {\n.reg .b16 %h;\n.reg .f32 %f;\n"
         "cvt.rn.e4m3x2.f32 %h, %f, %f;\nret;\n}\n"
     )
-    with pytest.raises(emulator.UnsupportedInstruction, match="PTX line 7.*satfinite"):
-        emulator.launch(ptx, "kernel", 1, 32, [])
+    with pytest.raises(gpu_simulator.UnsupportedInstruction, match="PTX line 7.*satfinite"):
+        gpu_simulator.launch(ptx, "kernel", 1, 32, [])

@@ -8,7 +8,7 @@ import compiling
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator import compiler
 
 FOLDER = Path(__file__).parent / "recorded"
@@ -68,7 +68,7 @@ def test_operations_equal_the_hardware(file, part):
         ptx = modules(file)[name]
         for data, expected in zip(inputs, results[first + number], strict=True):
             out = np.zeros((32, 16), np.uint8)
-            emulator.launch(ptx, name, 1, 32, [data.copy(), out])
+            gpu_simulator.launch(ptx, name, 1, 32, [data.copy(), out])
             if differs(np.ascontiguousarray(out[:, :8]), expected, kind):
                 wrong.append(name)
                 break

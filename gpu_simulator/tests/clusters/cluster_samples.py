@@ -1,4 +1,4 @@
-"""Kernels with clusters, for tests of the emulator and for a comparison with a GPU."""
+"""Kernels with clusters, for tests of the simulator and for a comparison with a GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import compiling
 import numpy as np
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 HEAD = """
@@ -50,9 +50,9 @@ class Sample(NamedTuple):
     args: list
     cluster: tuple[int, int, int]
 
-    def emulate(self, **options):
-        """Launch it on the emulator; returns the report."""
-        return emulator.launch(
+    def simulate(self, **options):
+        """Launch it on the simulator; returns the report."""
+        return gpu_simulator.launch(
             self.compiled, "kernel", self.grid, self.threads, self.args, cluster=self.cluster, **options
         )
 
@@ -74,9 +74,9 @@ def sample(body, cluster=2, blocks=None, threads=64, arch="sm_90a") -> Sample:
 
 
 def run(body, cluster=2, blocks=None, threads=64, arch="sm_90a", **options):
-    """Emulate a `sample`; returns (its words by block, the report)."""
+    """Simulate a `sample`; returns (its words by block, the report)."""
     made = sample(body, cluster, blocks, threads, arch)
-    report = made.emulate(**options)
+    report = made.simulate(**options)
     return made.args[0], report
 
 
@@ -313,5 +313,5 @@ def _defined() -> dict[str, Callable[[], Sample]]:
     return found
 
 
-# Functions that create samples with defined results, for which a GPU and the emulator must agree.
+# Functions that create samples with defined results, for which a GPU and the simulator must agree.
 DEFINED = _defined()

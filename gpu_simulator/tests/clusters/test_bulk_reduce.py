@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cluster_samples import copies
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 # Every block adds its tile of 64 × 8 numbers to the box at (x, y).
@@ -44,7 +44,7 @@ def box(kind, change, x=8, y=3, blocks=4, source=BOX, **options):
     source = source.replace("NUMBER", name).replace("CHANGE", change)
     compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
     args = [TensorMap.of(array, (64, 8)), tiles.view(np.uint8).reshape(-1), x, y]
-    report = emulator.launch(compiled, "kernel", blocks, 64, args, observers=("hazards",), **options)
+    report = gpu_simulator.launch(compiled, "kernel", blocks, 64, args, observers=("hazards",), **options)
     return before, tiles, array, report
 
 
@@ -79,7 +79,7 @@ def test_plain_bytes_are_added():
     tiles = np.random.default_rng(0).integers(0, 9, (4, 512)).astype(np.float32)
     want = tiles[:3].sum(0) + tiles[3]
     map_ = TensorMap.of(np.zeros((20, 88), np.float32), (64, 8))
-    report = emulator.launch(compiled, "kernel", 3, 64, [map_, tiles, 0, 0], observers=("hazards",))
+    report = gpu_simulator.launch(compiled, "kernel", 3, 64, [map_, tiles, 0, 0], observers=("hazards",))
     assert np.array_equal(tiles[3], want) and report.hazards == []
 
 
@@ -95,6 +95,6 @@ def test_both_blocks_add_to_the_first(timing):
                      "%2, [%3];" :: "r"(mapa(at + 2048, 0)), "r"(at + 128), "r"(128), "r"(mapa(full, 0)) : "memory");
       if (rank == 0)"""
     made = copies(issue, expect=[256, 0])
-    report = made.emulate(observers=("hazards",), timing=timing)
+    report = made.simulate(observers=("hazards",), timing=timing)
     assert made.args[2][0, 512:544].tolist() == [7 + 2 * i + 1000 for i in range(32, 64)]
     assert report.hazards == []

@@ -24,13 +24,13 @@ from cluster_samples import (
     store,
 )
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 
 def copy(issue, mask=3, cluster=2, expect=None, *, observers=("hazards",), timing="early", **options):
     """(bytes of every block, report)."""
     made = copies(issue, mask, cluster, expect, **options)
-    report = made.emulate(observers=observers, timing=timing, max_instructions=200_000)
+    report = made.simulate(observers=observers, timing=timing, max_instructions=200_000)
     return made.args[2].view(np.uint8), report
 
 
@@ -65,7 +65,7 @@ def test_a_multicast_is_as_many_loads(several, one, cluster, mask, timing):
     ],
 )
 def test_wrong_multicasts_are_named(issue, sentence):
-    with pytest.raises(emulator.EmulatorError, match=sentence):
+    with pytest.raises(gpu_simulator.SimulatorError, match=sentence):
         copy(issue.replace("FROM", "0"))
 
 
@@ -73,7 +73,9 @@ def test_a_load_may_go_to_the_other_block():
     got, report = copy(TO_THE_OTHER)
     want, _ = copy(ALONE)
     assert np.array_equal(got, want) and report.hazards == []
-    with pytest.raises(emulator.EmulatorError, match="reaches its own shared memory only; .shared::cluster reaches"):
+    with pytest.raises(
+        gpu_simulator.SimulatorError, match="reaches its own shared memory only; .shared::cluster reaches"
+    ):
         copy(TO_THE_OTHER.replace("2d.shared::cluster", "2d.shared::cta"))
 
 
@@ -101,7 +103,7 @@ def test_an_init_without_a_fence_is_a_hazard_where_another_block_lets_a_copy_rep
     source = COPIES.replace("    fence_mbarrier_init();\n", "").replace("  fence_proxy_async();\n", "", 1)
     source = source.replace("ISSUE", MULTICAST.replace("FROM", "1")).replace("END", "cluster_sync();")
     made = copies(ALONE)._replace(compiled=build(source, "sm_90a", 32))
-    report = made.emulate(observers=("hazards",))
+    report = made.simulate(observers=("hazards",))
     assert sum("no fence follows its init" in str(h) for h in report.hazards) == 1
 
 
@@ -131,9 +133,9 @@ def test_a_multicast_of_a_pair_reports_to_the_leaders_of_its_destinations():
 
 
 def test_without_a_pair_the_leader_cannot_be_told():
-    with pytest.raises(emulator.MemoryFault, match="with .cta_group::2 it may be in the other block of its pair"):
+    with pytest.raises(gpu_simulator.MemoryFault, match="with .cta_group::2 it may be in the other block of its pair"):
         copy(PAIR.replace("MANY", "").replace("MASK", "").replace(".cta_group::2", ""), arch="sm_100a")
-    with pytest.raises(emulator.MemoryFault, match="but it has to be one of the block that is filled"):
+    with pytest.raises(gpu_simulator.MemoryFault, match="but it has to be one of the block that is filled"):
         copy(
             PAIR.replace("MANY", "").replace("MASK", "").replace("0xFEFFFFFF", "0xFFFFFF"),
             15,
@@ -177,7 +179,7 @@ def test_a_copy_from_block_to_block(timing):
 def test_wrong_copies_from_block_to_block(options, sentence):
     try:
         found = [str(hazard) for hazard in from_block_to_block(**options)[1].hazards]
-    except emulator.EmulatorError as error:
+    except gpu_simulator.SimulatorError as error:
         found = [str(error)]
     assert any(re.search(sentence, words) for words in found), found
 
@@ -190,7 +192,7 @@ def test_wrong_copies_from_block_to_block(options, sentence):
 @pytest.mark.parametrize("form", STORES)
 def test_a_store_reports_its_bytes(form, timing):
     made = store(form)
-    report = made.emulate(observers=("hazards",), timing=timing)
+    report = made.simulate(observers=("hazards",), timing=timing)
     got = made.args[2]
     low = np.arange(32)
     for rank in range(2):
@@ -210,7 +212,7 @@ def test_a_store_that_nobody_waited_for_is_in_flight():
       out[blockIdx.x * 1024 + t] = tile[t];"""
     _, report = copy(issue, expect=[128] * 2)
     assert any("may still be writing it: no thread has waited for" in str(hazard) for hazard in report.hazards)
-    with pytest.raises(emulator.Deadlock, match="expects 4 bytes more than have been copied"):
+    with pytest.raises(gpu_simulator.Deadlock, match="expects 4 bytes more than have been copied"):
         copy(issue, expect=[132] * 2)
 
 
@@ -219,7 +221,7 @@ def test_a_store_that_nobody_waited_for_is_in_flight():
 @pytest.mark.parametrize(("change", "kind", "want"), REDUCTIONS)
 def test_a_reduction_reports_its_bytes(change, kind, want, timing):
     made = reduction(change, kind)
-    made.emulate(timing=timing)
+    made.simulate(timing=timing)
     assert made.args[2][:, 0].tolist() == [want] * 2
 
 
@@ -227,7 +229,7 @@ def test_a_reduction_reports_its_bytes(change, kind, want, timing):
 @pytest.mark.parametrize("name", DEFINED)
 def test_what_a_gpu_is_compared_with_is_free_of_hazards(name):
     for timing in ("early", "late"):
-        assert DEFINED[name]().emulate(observers=("hazards",), timing=timing).hazards == []
+        assert DEFINED[name]().simulate(observers=("hazards",), timing=timing).hazards == []
 
 
 # ---- Copies that come at different times ----

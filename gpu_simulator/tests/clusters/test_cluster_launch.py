@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from cluster_samples import HEAD
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator import launching
 
 QUERY = """
@@ -67,7 +67,7 @@ def run(cluster, resident, monkeypatch, grid=(12, 3), **options):
     source = source.replace("REQUEST", ONE if cluster == 1 else ALL)
     compiled = compiling.compile(source, arch="sm_100a", name="kernel.cu", entry="kernel")
     done, by = (np.zeros(grid[::-1], np.uint32) for _ in range(2))
-    report = emulator.launch(compiled, "kernel", grid, 32, [done, by], cluster=cluster, **options)
+    report = gpu_simulator.launch(compiled, "kernel", grid, 32, [done, by], cluster=cluster, **options)
     return done, by, report
 
 
@@ -91,5 +91,5 @@ def test_an_answer_that_nobody_waits_for_is_in_flight(monkeypatch):
 
 def test_an_answer_takes_sixteen_bytes(monkeypatch):
     monkeypatch.setitem(globals(), "ONE", ONE.replace('"r"(at)', '"r"(at + 8)'))
-    with pytest.raises(emulator.MemoryFault, match="needs 16 bytes of shared memory at a multiple of 16"):
+    with pytest.raises(gpu_simulator.MemoryFault, match="needs 16 bytes of shared memory at a multiple of 16"):
         run(1, 4, monkeypatch)

@@ -10,7 +10,7 @@ import pytest
 from mutants import altered_clusters, altered_mbarriers, mutants
 from survivors import survivors
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RING = (Path(__file__).parent / "cluster_ring.cu").read_text()
@@ -33,7 +33,7 @@ def ring(source=RING, m=128, n=64, k=448, cluster=2, ptx=None, **options):
         k,
     ]
     options = {"observers": ("hazards",), "max_instructions": 500_000, **options}
-    report = emulator.launch(compiled, "kernel", (-(-m // 64), -(-n // 64)), 160, args, **options)
+    report = gpu_simulator.launch(compiled, "kernel", (-(-m // 64), -(-n // 64)), 160, args, **options)
     want = (a.astype(np.float32) @ b.astype(np.float32).T).astype(np.float16)
     return np.array_equal(d, want), report
 
@@ -129,7 +129,7 @@ def test_a_broken_ring_is_caught(name):
         try:
             exact, report = ring(source, timing=timing)
             found += [str(hazard) for hazard in report.hazards] + ([] if exact else ["wrong"])
-        except emulator.EmulatorError as error:
+        except gpu_simulator.SimulatorError as error:
             found.append(str(error))
     assert any(re.search(sentence, words) for words in found), found
 

@@ -21,7 +21,7 @@ from cluster_samples import (
     run,
 )
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.errors import LaunchError
 
 # ---- Who is who ----
@@ -30,7 +30,7 @@ from gpu_simulator.errors import LaunchError
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_block_knows_its_place(shape):
     made = places(shape)
-    made.emulate()
+    made.simulate()
     grid, out = made.grid, made.args[0]
     size = shape[0] * shape[1] * shape[2]
     for z, y, x in itertools.product(*(range(n) for n in grid[::-1])):
@@ -47,10 +47,10 @@ def test_a_kernel_brings_its_own_clusters():
     source = PLACES.replace("void kernel", "void __cluster_dims__(2, 2, 1) kernel")
     compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
     out = np.zeros((8, 16), np.uint32)
-    emulator.launch(compiled, "kernel", (4, 2), 1, [out])
+    gpu_simulator.launch(compiled, "kernel", (4, 2), 1, [out])
     assert out[:, 0].tolist() == [0, 1, 0, 1, 2, 3, 2, 3] and (out[:, 14] == 1).all()
     with pytest.raises(LaunchError, match=r"compiled for clusters of 2 × 2 × 1 .* but the launch names 4 × 1 × 1"):
-        emulator.launch(compiled, "kernel", (4, 2), 1, [out], cluster=4)
+        gpu_simulator.launch(compiled, "kernel", (4, 2), 1, [out], cluster=4)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,16 @@ def test_clusters_that_no_gpu_takes(grid, cluster, arch, sentence):
     source = 'extern "C" __global__ void kernel(unsigned* out) {}'
     compiled = compiling.compile(source, arch=arch, name="kernel.cu", entry="kernel")
     with pytest.raises(LaunchError, match=sentence):
-        emulator.launch(compiled, "kernel", grid, 1, [np.zeros(1, np.uint32)], cluster=cluster)
+        gpu_simulator.launch(compiled, "kernel", grid, 1, [np.zeros(1, np.uint32)], cluster=cluster)
 
 
 def test_a_kernel_may_bound_its_clusters():
     ptx = compiling.compile(PLACES, arch="sm_90a", name="kernel.cu", entry="kernel").ptx
     ptx = ptx.replace(")\n{", ")\n.maxclusterrank 2\n{", 1)
     out = np.zeros((8, 16), np.uint32)
-    emulator.launch(ptx, "kernel", 8, 1, [out], cluster=2)
+    gpu_simulator.launch(ptx, "kernel", 8, 1, [out], cluster=2)
     with pytest.raises(LaunchError, match="has 4 blocks, more than the 2 that kernel was compiled for"):
-        emulator.launch(ptx, "kernel", 8, 1, [out], cluster=4)
+        gpu_simulator.launch(ptx, "kernel", 8, 1, [out], cluster=4)
 
 
 # ---- Addresses ----
@@ -117,13 +117,13 @@ def test_blocks_count_into_each_others_memory():
     ],
 )  # fmt: skip
 def test_wrong_addresses_are_named(body, sentence):
-    with pytest.raises(emulator.EmulatorError, match=sentence):
+    with pytest.raises(gpu_simulator.SimulatorError, match=sentence):
         run(body)
 
 
 def test_the_generic_address_of_something_else_cannot_be_mapped():
     body = 'uint64_t far; asm volatile("mapa.u64 %0, %1, 1;" : "=l"(far) : "l"(out)); mine[t] = far;'
-    with pytest.raises(emulator.ClusterFault, match="which is not in shared memory"):
+    with pytest.raises(gpu_simulator.ClusterFault, match="which is not in shared memory"):
         run(body)
 
 
@@ -167,7 +167,7 @@ def test_a_fence_of_cluster_scope_before_a_relaxed_arrival_orders():
 
 def test_a_thread_arrives_once():
     with pytest.raises(
-        emulator.ClusterFault, match=r"thread \(0, 0, 0\) arrives again at barrier.cluster before the oth"
+        gpu_simulator.ClusterFault, match=r"thread \(0, 0, 0\) arrives again at barrier.cluster before the oth"
     ):
         run("if (rank == 0) { cluster_arrive(); cluster_arrive(); } cluster_sync();")
 
@@ -187,7 +187,7 @@ def test_a_deadlock_says_who_waits_for_whom_across_blocks(body, sentence):
     body = body.replace(
         "mbarrier_init(full, 1); __syncthreads()", "if (t == 0) mbarrier_init(full, 1); __syncthreads()"
     )
-    with pytest.raises(emulator.Deadlock, match=sentence):
+    with pytest.raises(gpu_simulator.Deadlock, match=sentence):
         run(body)
 
 
@@ -198,7 +198,7 @@ def test_blocks_that_end_are_not_waited_for():
 
 def test_clusters_do_not_wait_for_each_other(monkeypatch):
     """More clusters than are resident at once, and one of them late."""
-    monkeypatch.setattr(emulator.launching, "LANES_AT_ONCE", 64 * 4)
+    monkeypatch.setattr(gpu_simulator.launching, "LANES_AT_ONCE", 64 * 4)
     out, report = run(filled(EXCHANGE, **HALVES), 4, 24, observers=("hazards",))
     assert report.hazards == [] and len({tuple(row[64:]) for row in out}) == 1
 
@@ -243,7 +243,7 @@ def test_what_an_arrival_does_not_carry_is_a_hazard(changes, sentence):
 
 
 def test_an_arrival_at_the_wrong_block_deadlocks():
-    with pytest.raises(emulator.EmulatorError, match=r"is one too many|expects 64 more"):
+    with pytest.raises(gpu_simulator.SimulatorError, match=r"is one too many|expects 64 more"):
         remote(ARRIVAL="mbarrier_arrive_cluster(mapa(full, 0));")
 
 

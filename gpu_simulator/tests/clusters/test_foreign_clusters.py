@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from cluster_samples import run
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 PREDICATED = """
   asm volatile("{ .reg .pred p; .reg .b32 there; setp.eq.u32 p, %2, 1; @p mapa.shared::cluster.u32 there, %0, %1; "
@@ -58,7 +58,7 @@ extern "C" __global__ void kernel(int* bins, int bins_per_block, const int* inpu
 def test_cooperative_groups_of_a_cluster(rng):
     compiled = compiling.compile(COOPERATIVE, arch="sm_90a", name="kernel.cu", entry="kernel")
     numbers, bins = rng.integers(0, 128, 3000).astype(np.int32), np.zeros(128, np.int32)
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         compiled, "kernel", 8, 96, [bins, 32, numbers, 3000], dynamic_smem_bytes=128, cluster=4, observers=("hazards",)
     )
     assert np.array_equal(bins, np.bincount(numbers, minlength=128)) and report.hazards == []

@@ -1,4 +1,4 @@
-"""Boxes for TMA copies: tensor maps and coordinates, for tests of the emulator and for a comparison with a GPU."""
+"""Boxes for TMA copies: tensor maps and coordinates, for tests of the simulator and for a comparison with a GPU."""
 
 from __future__ import annotations
 

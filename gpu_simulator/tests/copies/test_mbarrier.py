@@ -1,4 +1,4 @@
-"""mbarrier on the emulator: phases, counts and states; who waits on what; every misuse named."""
+"""mbarrier on the simulator: phases, counts and states; who waits on what; every misuse named."""
 
 import re
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mutants import altered_mbarriers, mutants
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 HEAD = r"""
 #include "ptx/ldmatrix.cuh"
@@ -45,7 +45,7 @@ extern "C" __global__ void kernel(uint32_t* out) {
 def run(body, block=1, arch="sm_90a", observers=(), **options):
     compiled = compiling.compile(HEAD + body + "\n}", arch=arch, name="kernel.cu", entry="kernel")
     out = np.full(256, 99, np.uint32)
-    report = emulator.launch(compiled, "kernel", 1, block, [out], observers=observers, **options)
+    report = gpu_simulator.launch(compiled, "kernel", 1, block, [out], observers=observers, **options)
     return out, report
 
 
@@ -128,8 +128,8 @@ def test_ranks_registers_and_hints_of_a_block_that_is_its_own_cluster():
   out[0] = over(barrier, state);""")
     assert out[0] == 1
     text = ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry kernel() { setmaxnreg.inc.sync.aligned.u32 20; }"
-    with pytest.raises(emulator.UnsupportedInstruction, match="20 registers; 24 to 256 in steps of 8"):
-        emulator.launch(text, "kernel", 1, 32)
+    with pytest.raises(gpu_simulator.UnsupportedInstruction, match="20 registers; 24 to 256 in steps of 8"):
+        gpu_simulator.launch(text, "kernel", 1, 32)
 
 
 @pytest.mark.parametrize(("body", "words"), [
@@ -216,7 +216,7 @@ def test_without_its_wait_it_is_a_race(wait):
     body = "\n".join(text for text in HANDSHAKE.splitlines() if wait not in text)
     try:
         text = "; ".join(map(str, run(body, 64, observers=("hazards",))[1].hazards))
-    except emulator.EmulatorError as error:
+    except gpu_simulator.SimulatorError as error:
         text = str(error)
     assert re.search(r"kernel.cu:\d+, (st|ld).shared.*there is no barrier between them", text), text
 
@@ -237,8 +237,8 @@ def test_mutants_of_the_handshake_are_caught():
         out = np.zeros(256, np.uint32)
         try:
             options = {"observers": ("hazards",), "max_instructions": 200_000}
-            report = emulator.launch(mutant.ptx, "kernel", 1, 64, [out], **options)
-        except emulator.EmulatorError:
+            report = gpu_simulator.launch(mutant.ptx, "kernel", 1, 64, [out], **options)
+        except gpu_simulator.SimulatorError:
             continue
         exact = np.array_equal(out[:160].reshape(5, 32), 100 * np.arange(5)[:, None] + 31 - np.arange(32))
         if exact and not report.hazards:
@@ -257,14 +257,14 @@ def test_deadlocks_say_who_waits_for_what():
   else mbarrier_wait_parity(barrier, 0);  // WAIT"""
     where = line(body, "WAIT")
     with pytest.raises(
-        emulator.Deadlock,
+        gpu_simulator.Deadlock,
         match=rf"block \(0, 0, 0\): threads 32-63 wait at the mbarrier at shared address \d+ for the end of phase 0 "
         rf"\(parity 0\), which expects 1 more of its 33 arrivals \(kernel.cu:{where} \(inlined from ptx/mbarrier",
     ):
         run(body, 64)
-    with pytest.raises(emulator.Deadlock, match="which expects 24 bytes more than have been copied"):
+    with pytest.raises(gpu_simulator.Deadlock, match="which expects 24 bytes more than have been copied"):
         run("mbarrier_init(barrier, 1); mbarrier_arrive_expect_tx(barrier, 24); mbarrier_wait_parity(barrier, 0);")
-    with pytest.raises(emulator.Deadlock, match=r"phase 0 is over, and nothing has come since"):
+    with pytest.raises(gpu_simulator.Deadlock, match=r"phase 0 is over, and nothing has come since"):
         run('mbarrier_init(barrier, 1); ARRIVE("arrive", ""); mbarrier_wait_parity(barrier, 1);')
 
 
@@ -284,7 +284,7 @@ def test_deadlocks_say_who_waits_for_what():
     ],
 )  # fmt: skip
 def test_misuse_is_named_with_line_and_thread(body, words):
-    with pytest.raises(emulator.EmulatorError, match=words) as caught:
+    with pytest.raises(gpu_simulator.SimulatorError, match=words) as caught:
         run(body)
     assert re.search(rf"(kernel.cu:|called from line ){line(body, body[:20])}\b", str(caught.value))
     assert "thread (0, 0, 0)" in str(caught.value)
@@ -310,7 +310,7 @@ def test_an_earlier_hazard_comes_before_the_arrival_that_is_one_too_many():
   data[t] = t; out[t] = data[63 - t];               // RACE
   __syncthreads();
   if (t == 0) ARRIVE("arrive", ", 2");"""
-    with pytest.raises(emulator.MbarrierFault) as caught:
+    with pytest.raises(gpu_simulator.MbarrierFault) as caught:
         run(body, 64, observers=("hazards",))
     cause, after = str(caught.value).split(" After that: ")
     assert f"kernel.cu:{line(body, 'RACE')}" in cause and "__syncthreads" not in after and "is one too many" in after
@@ -371,5 +371,7 @@ def test_a_cluster_barrier_that_some_miss_is_a_deadlock_unless_they_end():
     body = 'asm volatile("barrier.cluster.arrive;"); asm volatile("barrier.cluster.wait;"); out[t] = 7;'
     out, _ = run(f"if (t >= 32) {{ {body} }}", 64)
     assert out[:64].tolist() == [99] * 32 + [7] * 32
-    with pytest.raises(emulator.Deadlock, match=r"threads 32-63 wait at barrier.cluster for all threads \(kernel.cu:"):
+    with pytest.raises(
+        gpu_simulator.Deadlock, match=r"threads 32-63 wait at barrier.cluster for all threads \(kernel.cu:"
+    ):
         run(f"if (t >= 32) {{ {body} }} else {{ __syncthreads(); }}", 64)

@@ -1,10 +1,10 @@
-"""fence.proxy.async on the emulator: which lanes' writes a fence covers, and for which lanes' copies."""
+"""fence.proxy.async on the simulator: which lanes' writes a fence covers, and for which lanes' copies."""
 
 import compiling
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 KERNEL = """
 #include "ptx/mbarrier.cuh"
@@ -52,7 +52,7 @@ WRONG = {
 
 def found(body: str):
     compiled = compiling.compile(KERNEL.replace("BODY", body), arch="sm_90a", name="kernel.cu", entry="kernel")
-    return emulator.launch(compiled, "kernel", 1, 64, [np.zeros(64, np.uint32)], observers=("hazards",)).hazards
+    return gpu_simulator.launch(compiled, "kernel", 1, 64, [np.zeros(64, np.uint32)], observers=("hazards",)).hazards
 
 
 @pytest.mark.parametrize("name", RIGHT)

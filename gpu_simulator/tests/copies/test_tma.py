@@ -1,4 +1,4 @@
-"""TMA on the emulator: boxes land where they should, and every way to use it wrongly is named."""
+"""TMA on the simulator: boxes land where they should, and every way to use it wrongly is named."""
 
 import dataclasses
 import re
@@ -11,7 +11,7 @@ from boxes import NAN_BYTES, POISON, ROOM, Box, arguments, boxes, build
 from mutants import altered_mbarriers, mutants
 from survivors import survivors
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RING = (Path(__file__).parent / "ring.cu").read_text()
@@ -56,7 +56,7 @@ def test_a_box_is_loaded(box):
         want[place : place + array.itemsize] = np.frombuffer(value.tobytes(), np.uint8)
     got, done = np.zeros(ROOM // 4, np.uint32), np.zeros(1, np.uint32)
     compiled = build(len(box.shape), False, "sm_90a" if box.swizzle else "sm_120a")
-    emulator.launch(compiled, "kernel", 1, 128, arguments(box, tensor_map, got, done))
+    gpu_simulator.launch(compiled, "kernel", 1, 128, arguments(box, tensor_map, got, done))
     assert done[0] == 1 and np.array_equal(got.view(np.uint8), want)
 
 
@@ -69,21 +69,21 @@ NEGATIVE = r"boxes.cu:\d+.*thread \(0, 0, 0\) stores a box at .* coordinate -\d+
 def test_a_corner_that_stops_the_gpu_is_refused_and_no_other(box, store):
     def run():
         args = arguments(box, box.tensor_map(box.array()), np.zeros(ROOM // 4, np.uint32), np.zeros(1, np.uint32))
-        emulator.launch(build(len(box.shape), store, "sm_90a"), "kernel", 1, 128, args)
+        gpu_simulator.launch(build(len(box.shape), store, "sm_90a"), "kernel", 1, 128, args)
 
     if not box.stops(store):
         return run()
     words = OFF.format("stores" if store else "loads") if box.stops(False) else NEGATIVE
-    with pytest.raises(emulator.MemoryFault, match=words):
+    with pytest.raises(gpu_simulator.MemoryFault, match=words):
         run()
 
 
 def test_the_refusal_names_coordinates_that_work():
     with pytest.raises(
-        emulator.MemoryFault, match=r"at \(3, 1\), .* 3 lies 6 bytes along .* multiple of 8, such as 0 or 8"
+        gpu_simulator.MemoryFault, match=r"at \(3, 1\), .* 3 lies 6 bytes along .* multiple of 8, such as 0 or 8"
     ):
         load(PLAIN._replace(coordinates=(3, 1)))
-    with pytest.raises(emulator.MemoryFault, match=r"at \(-5, 1\), .* multiple of 8, such as -8 or 0"):
+    with pytest.raises(gpu_simulator.MemoryFault, match=r"at \(-5, 1\), .* multiple of 8, such as -8 or 0"):
         load(PLAIN._replace(coordinates=(-5, 1)))
 
 
@@ -102,7 +102,7 @@ def test_a_box_is_stored(box):
                 c + i * s for c, i, s in zip(box.coordinates[::-1], at, tensor_map.element_strides[::-1], strict=True)
             )
             want[where] = smem[place // array.itemsize]
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         build(len(box.shape), True, "sm_90a"), "kernel", 1, 128,
         arguments(box, tensor_map, smem.view(np.uint32), np.zeros(1, np.uint32)), timing="late", observers=("hazards",),
     )  # fmt: skip
@@ -113,7 +113,7 @@ def load(box: Box, size=None, observers=("hazards",), **options):
     array = box.array()
     tensor_map = box.tensor_map(array)
     args = arguments(box, tensor_map, np.zeros(ROOM // 4, np.uint32), np.zeros(1, np.uint32), size)
-    return emulator.launch(build(2, False, "sm_120a"), "kernel", 1, 128, args, observers=observers, **options)
+    return gpu_simulator.launch(build(2, False, "sm_120a"), "kernel", 1, 128, args, observers=observers, **options)
 
 
 PLAIN = Box("float16", (100, 88), (64, 24), (8, 8), 128)
@@ -127,18 +127,20 @@ def test_bytes_are_counted_and_wavefronts_are_not():
 
 def test_too_many_and_too_few_bytes_are_deadlocks_with_the_difference():
     with pytest.raises(
-        emulator.Deadlock, match=r"phase 0 \(parity 0\), which expects 16 bytes more than have been cop"
+        gpu_simulator.Deadlock, match=r"phase 0 \(parity 0\), which expects 16 bytes more than have been cop"
     ):
         load(PLAIN, 64 * 24 * 2 + 16)
-    with pytest.raises(emulator.Deadlock, match=r"has got 48 bytes more than were announced by expect_tx"):
+    with pytest.raises(gpu_simulator.Deadlock, match=r"has got 48 bytes more than were announced by expect_tx"):
         load(PLAIN, 64 * 24 * 2 - 48)
 
 
 def test_places_that_tma_cannot_use():
-    with pytest.raises(emulator.MemoryFault, match=r"boxes.cu:\d+.*thread \(0, 0, 0\).*not a multiple of 128 bytes"):
+    with pytest.raises(
+        gpu_simulator.MemoryFault, match=r"boxes.cu:\d+.*thread \(0, 0, 0\).*not a multiple of 128 bytes"
+    ):
         load(PLAIN._replace(at=64))
     with pytest.raises(
-        emulator.MemoryFault, match=r"copies 3,072 bytes at shared address .* has 25,600 bytes of shared"
+        gpu_simulator.MemoryFault, match=r"copies 3,072 bytes at shared address .* has 25,600 bytes of shared"
     ):
         load(PLAIN._replace(at=ROOM - 1024))
 
@@ -146,20 +148,20 @@ def test_places_that_tma_cannot_use():
 def test_what_is_no_tensor_map():
     args = arguments(PLAIN, None, np.zeros(ROOM // 4, np.uint32), np.zeros(1, np.uint32), 64)
     compiled = build(2, False, "sm_90a")
-    with pytest.raises(emulator.MemoryFault, match="is not a tensor map: pass a TensorMap"):
-        emulator.launch(compiled, "kernel", 1, 128, [bytes(128), *args[1:]])
-    with pytest.raises(emulator.MemoryFault, match="has 3 dimensions, and the copy names 2 coordinates"):
+    with pytest.raises(gpu_simulator.MemoryFault, match="is not a tensor map: pass a TensorMap"):
+        gpu_simulator.launch(compiled, "kernel", 1, 128, [bytes(128), *args[1:]])
+    with pytest.raises(gpu_simulator.MemoryFault, match="has 3 dimensions, and the copy names 2 coordinates"):
         three = TensorMap.of(np.zeros((4, 8, 64), np.float16), (64, 8, 1))
-        emulator.launch(compiled, "kernel", 1, 128, [three, *args[1:]])
-    with pytest.raises(emulator.EmulatorError.__mro__[1], match="declare the parameter `const __grid_constant__"):
-        emulator.launch(compiled, "kernel", 1, 128, [PLAIN.tensor_map(PLAIN.array()), *args[1:-1], three])
-    with pytest.raises(emulator.EmulatorError.__mro__[1], match="without an array"):
-        emulator.launch(compiled, "kernel", 1, 128, [three.without_array(), *args[1:]])
+        gpu_simulator.launch(compiled, "kernel", 1, 128, [three, *args[1:]])
+    with pytest.raises(gpu_simulator.SimulatorError.__mro__[1], match="declare the parameter `const __grid_constant__"):
+        gpu_simulator.launch(compiled, "kernel", 1, 128, [PLAIN.tensor_map(PLAIN.array()), *args[1:-1], three])
+    with pytest.raises(gpu_simulator.SimulatorError.__mro__[1], match="without an array"):
+        gpu_simulator.launch(compiled, "kernel", 1, 128, [three.without_array(), *args[1:]])
     local = (Path(__file__).parent / "boxes.cu").read_text().replace("const __grid_constant__ ", "")
     config = {"RANK": 2, "ROOM": ROOM, "STORE": 0, "POLLS": 4}
     made = compiling.compile(local, arch="sm_90a", name="boxes.cu", entry="kernel", config=config)
-    with pytest.raises(emulator.MemoryFault, match="lies in local memory: declare the parameter"):
-        emulator.launch(made, "kernel", 1, 128, [PLAIN.tensor_map(PLAIN.array()), *args[1:]])
+    with pytest.raises(gpu_simulator.MemoryFault, match="lies in local memory: declare the parameter"):
+        gpu_simulator.launch(made, "kernel", 1, 128, [PLAIN.tensor_map(PLAIN.array()), *args[1:]])
 
 
 # ---- A ring of stages ----
@@ -175,7 +177,7 @@ def ring(source=RING, m=64, n=64, k=448, arch="sm_90a", ptx=None, **options):
         compiled = dataclasses.replace(compiled, ptx=ptx)
     args = [*(TensorMap.of(x, (64, 64), 128) for x in (a, b, d)), k]
     options = {"observers": ("hazards",), "max_instructions": 500_000, **options}
-    report = emulator.launch(compiled, "kernel", (-(-n // 64), -(-m // 64)), 160, args, **options)
+    report = gpu_simulator.launch(compiled, "kernel", (-(-n // 64), -(-m // 64)), 160, args, **options)
     want = (a.astype(np.float32) @ b.astype(np.float32).T).astype(np.float16)
     return np.array_equal(d, want), report
 
@@ -192,7 +194,7 @@ def found(source, timing="early") -> str:
     """Every sentence about a broken ring."""
     try:
         _, report = ring(source, timing=timing)
-    except emulator.EmulatorError as error:
+    except gpu_simulator.SimulatorError as error:
         return str(error)
     return "\n".join(f"{h.kind}: {h}" for h in report.hazards)
 
@@ -345,7 +347,7 @@ def copies(arrivals, copy, back, timing="late", drop=""):
     compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
     given, taken = np.arange(1024, dtype=np.uint32) * 7, np.zeros(1024, np.uint32)
     return (
-        emulator.launch(compiled, "kernel", 1, 256, [given, taken], observers=("hazards",), timing=timing),
+        gpu_simulator.launch(compiled, "kernel", 1, 256, [given, taken], observers=("hazards",), timing=timing),
         given,
         taken,
     )
@@ -420,8 +422,8 @@ def test_a_prefetch_is_held_to_the_same_corners():
     source = STYLE.replace('"l"(&map), "r"(0), "r"(64));', '"l"(&map), "r"(4), "r"(64));', 1)
     compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
     args = [TensorMap.of(np.zeros((128, 64), np.uint16), (64, 64)), np.zeros((64, 64), np.uint16)]
-    with pytest.raises(emulator.MemoryFault, match=r"prefetches a box at \(4, 64\), .* 8 bytes along its row"):
-        emulator.launch(compiled, "kernel", 1, 96, args)
+    with pytest.raises(gpu_simulator.MemoryFault, match=r"prefetches a box at \(4, 64\), .* 8 bytes along its row"):
+        gpu_simulator.launch(compiled, "kernel", 1, 96, args)
 
 
 @pytest.mark.sampled(every=4)
@@ -431,7 +433,7 @@ def test_waits_with_labels_guards_and_hints(arch, timing):
     compiled = compiling.compile(STYLE, arch=arch, name="kernel.cu", entry="kernel")
     given, taken = np.arange(128 * 64, dtype=np.uint16).reshape(128, 64), np.zeros((64, 64), np.uint16)
     args = [TensorMap.of(given, (64, 64)), taken]
-    report = emulator.launch(compiled, "kernel", 1, 96, args, observers=("hazards",), timing=timing)
+    report = gpu_simulator.launch(compiled, "kernel", 1, 96, args, observers=("hazards",), timing=timing)
     assert np.array_equal(taken, given[64:]) and report.hazards == []
     (site,) = [s for s in report.sites if "bulk.tensor" in s.opcode]
     assert report.trace(site) and report.inspect(site).opcode.startswith("cp.async.bulk.tensor")

@@ -1,4 +1,4 @@
-"""What a GPU does not promise and the emulator therefore does not give: zeros in shared memory, unneeded addresses that
+"""What a GPU does not promise and the simulator therefore does not give: zeros in shared memory, unneeded addresses that
 may be wrong, a wait that is over because it was asked once, copies that arrive early, lane 0 as the elected one, an order of
 `__shared__` arrays, generic addresses whose lower half is a shared address."""
 
@@ -6,7 +6,7 @@ import compiling
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator import MemoryFault
 
 LDMATRIX = """extern "C" __global__ void kernel(unsigned* out) {
@@ -75,7 +75,7 @@ def ring(each="", wait="mbarrier_wait_parity(full + i * 8, 0)", **options):
         RING.replace("EACH", each).replace("WAIT", wait), arch="sm_90a", name="kernel.cu", entry="kernel"
     )
     source, out = np.arange(512, dtype=np.uint32), np.zeros(512, np.uint32)
-    return out, source, emulator.launch(compiled, "kernel", 1, 32, [source, out], **options)
+    return out, source, gpu_simulator.launch(compiled, "kernel", 1, 32, [source, out], **options)
 
 
 @pytest.mark.sampled(every=5)
@@ -114,7 +114,7 @@ ELECT = """extern "C" __global__ void kernel(unsigned* out) {
 def test_elect_names_one_lane_and_not_always_the_same(timing, members, leader):
     compiled = compiling.compile(ELECT.replace("MEMBERS", str(members)), arch="sm_90a", entry="kernel")
     out = np.zeros(32, np.uint32)
-    emulator.launch(compiled, "kernel", 1, 32, [out], timing=timing)
+    gpu_simulator.launch(compiled, "kernel", 1, 32, [out], timing=timing)
     assert (out // 2 == leader).all() and np.flatnonzero(out % 2).tolist() == [leader]
 
 
@@ -130,10 +130,12 @@ ORDER = """extern "C" __global__ void kernel(unsigned* out) {
 @pytest.mark.parametrize("base", [0, 1024])
 def test_shared_arrays_lie_in_either_order(base):
     compiled, out = compiling.compile(ORDER, arch="sm_80", entry="kernel"), np.zeros(33, np.uint32)
-    emulator.launch(compiled, "kernel", 1, 32, [out], placement=emulator.Placement(shared_memory_base=base))
+    gpu_simulator.launch(compiled, "kernel", 1, 32, [out], placement=gpu_simulator.Placement(shared_memory_base=base))
     assert (out[:32] == 1000 + 2 * (np.arange(32) ^ 1)).all()
     other = np.zeros(33, np.uint32)
-    emulator.launch(compiled, "kernel", 1, 32, [other], placement=emulator.Placement(shared_memory_base=1024 - base))
+    gpu_simulator.launch(
+        compiled, "kernel", 1, 32, [other], placement=gpu_simulator.Placement(shared_memory_base=1024 - base)
+    )
     assert out[32] != other[32]
 
 
@@ -151,13 +153,13 @@ def test_a_generic_address_that_is_cut_is_no_shared_address():
         CUT.replace("WHERE", "__cvta_generic_to_shared(array + threadIdx.x)"), arch="sm_80", entry="kernel"
     )
     out = np.zeros(32, np.uint32)
-    emulator.launch(right, "kernel", 1, 32, [out])
+    gpu_simulator.launch(right, "kernel", 1, 32, [out])
     assert (out == np.arange(32)).all()
     cut = compiling.compile(
         CUT.replace("WHERE", "(unsigned)(size_t)(array + threadIdx.x)"), arch="sm_80", entry="kernel"
     )
     with pytest.raises(MemoryFault, match="shared address 2,147"):
-        emulator.launch(cut, "kernel", 1, 32, [out])
+        gpu_simulator.launch(cut, "kernel", 1, 32, [out])
 
 
 @pytest.mark.parametrize("how", ["- 0x80000000u", "& 0xFFFFFFu"])
@@ -165,10 +167,12 @@ def test_the_window_of_shared_memory_lies_elsewhere_in_another_launch(how):
     cut = f"(unsigned)(size_t)(array + threadIdx.x) {how}"
     compiled = compiling.compile(CUT.replace("WHERE", cut), arch="sm_80", entry="kernel")
     out = np.zeros(32, np.uint32)
-    emulator.launch(compiled, "kernel", 1, 32, [out])
+    gpu_simulator.launch(compiled, "kernel", 1, 32, [out])
     assert (out == np.arange(32)).all()
     with pytest.raises(MemoryFault, match="shared"):
-        emulator.launch(compiled, "kernel", 1, 32, [out], placement=emulator.Placement(shared_memory_base=1024))
+        gpu_simulator.launch(
+            compiled, "kernel", 1, 32, [out], placement=gpu_simulator.Placement(shared_memory_base=1024)
+        )
 
 
 GENERIC = """extern "C" __global__ void __cluster_dims__(2) kernel(unsigned* out) {
@@ -191,6 +195,6 @@ GENERIC = """extern "C" __global__ void __cluster_dims__(2) kernel(unsigned* out
 def test_generic_addresses_of_a_cluster_are_right_wherever_their_window_lies(base):
     compiled = compiling.compile(GENERIC, arch="sm_90a", entry="kernel")
     out = np.zeros(64, np.uint32)
-    emulator.launch(compiled, "kernel", 2, 32, [out], placement=emulator.Placement(shared_memory_base=base))
+    gpu_simulator.launch(compiled, "kernel", 2, 32, [out], placement=gpu_simulator.Placement(shared_memory_base=base))
     there = np.array([100 + np.arange(32), np.arange(32)])
     assert (out.reshape(2, 32) == 10 * there + np.array([[1], [0]]) + 12).all()

@@ -4,7 +4,7 @@ import compiling
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.errors import LaunchError
 
 HEAD = 'extern "C" __global__ void kernel'
@@ -31,10 +31,10 @@ def out(n=32):
 
 
 def test_an_unsupported_opcode_names_line_and_opcode():
-    with pytest.raises(emulator.UnsupportedInstruction, match=r"PTX line 9.*tex\.1d"):
-        emulator.launch(ptx("tex.1d.v4.f32.s32 %r1, [p];"), "kernel", 1, 32, [out(), 1])
-    with pytest.raises(emulator.UnsupportedInstruction, match=r"add\.frob\.u32.*\.frob"):
-        emulator.launch(ptx("add.frob.u32 %r1, %r1, %r1;"), "kernel", 1, 32, [out(), 1])
+    with pytest.raises(gpu_simulator.UnsupportedInstruction, match=r"PTX line 9.*tex\.1d"):
+        gpu_simulator.launch(ptx("tex.1d.v4.f32.s32 %r1, [p];"), "kernel", 1, 32, [out(), 1])
+    with pytest.raises(gpu_simulator.UnsupportedInstruction, match=r"add\.frob\.u32.*\.frob"):
+        gpu_simulator.launch(ptx("add.frob.u32 %r1, %r1, %r1;"), "kernel", 1, 32, [out(), 1])
 
 
 def test_an_unsupported_opcode_names_the_source_line(cuda):
@@ -42,7 +42,7 @@ def test_an_unsupported_opcode_names_the_source_line(cuda):
         HEAD
         + '(int* p) {\n  asm volatile("multimem.ld_reduce.weak.global.add.u32 %0, [%1];" : "=r"(p[0]) : "l"(p));\n}'
     )
-    with pytest.raises(emulator.UnsupportedInstruction, match=r"^kernel.cu:2: multimem\S* cannot"):
+    with pytest.raises(gpu_simulator.UnsupportedInstruction, match=r"^kernel.cu:2: multimem\S* cannot"):
         cuda(source, out(), arch="sm_90a")
 
 
@@ -61,8 +61,8 @@ def test_an_unsupported_opcode_names_the_source_line(cuda):
     ],
 )
 def test_malformed_ptx_names_its_line(text, reason):
-    with pytest.raises((emulator.MalformedPtx, emulator.UnsupportedInstruction), match=reason):
-        emulator.launch(text, "kernel", 1, 32, [out(), 1])
+    with pytest.raises((gpu_simulator.MalformedPtx, gpu_simulator.UnsupportedInstruction), match=reason):
+        gpu_simulator.launch(text, "kernel", 1, 32, [out(), 1])
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def test_malformed_ptx_names_its_line(text, reason):
 )
 def test_wrong_launches_are_refused(arguments, block, options, reason):
     with pytest.raises(LaunchError, match=reason):
-        emulator.launch(ptx(""), "kernel", 1, block, arguments, **options)
+        gpu_simulator.launch(ptx(""), "kernel", 1, block, arguments, **options)
 
 
 def test_an_unknown_kernel_lists_the_known():
     with pytest.raises(LaunchError, match="gemm.*kernel"):
-        emulator.launch(ptx(""), "gemm", 1, 32, [out(), 1])
+        gpu_simulator.launch(ptx(""), "gemm", 1, 32, [out(), 1])
 
 
 def test_a_partial_warp_has_no_ldmatrix(cuda):
@@ -112,10 +112,11 @@ def test_a_partial_warp_has_no_ldmatrix(cuda):
 def test_out_of_bounds_names_thread_line_and_allocation(cuda):
     source = HEAD + "(int* p, int n) {\n  p[threadIdx.x] = n;\n}"
     with pytest.raises(
-        emulator.MemoryFault, match=r"thread \(20, 0, 0\).*0 bytes past the end of argument 0 \(80 bytes\).*kernel.cu:2"
+        gpu_simulator.MemoryFault,
+        match=r"thread \(20, 0, 0\).*0 bytes past the end of argument 0 \(80 bytes\).*kernel.cu:2",
     ):
         cuda(source, out(20), 1)
-    with pytest.raises(emulator.MemoryFault, match="null"):
+    with pytest.raises(gpu_simulator.MemoryFault, match="null"):
         cuda(source, None, 1)
 
 
@@ -124,10 +125,10 @@ def test_shared_out_of_bounds_and_misaligned(cuda):
         HEAD
         + "(int* p, int n) {\n  __shared__ int s[32]; s[threadIdx.x] = 1; __syncthreads();\n  p[threadIdx.x] = s[threadIdx.x + n];\n}"
     )
-    with pytest.raises(emulator.MemoryFault, match=r"thread \(31, 0, 0\).*shared address 128.*kernel.cu:3"):
+    with pytest.raises(gpu_simulator.MemoryFault, match=r"thread \(31, 0, 0\).*shared address 128.*kernel.cu:3"):
         cuda(source, out(), 1)
     source = HEAD + "(char* p, int n) {\n  *(int*)(p + 4 * threadIdx.x + n) = 1;\n}"
-    with pytest.raises(emulator.MemoryFault, match="not a multiple of 4.*kernel.cu:2"):
+    with pytest.raises(gpu_simulator.MemoryFault, match="not a multiple of 4.*kernel.cu:2"):
         cuda(source, out(64), 2)
 
 
@@ -146,13 +147,15 @@ extern "C" __global__ void kernel(const int* in, int* out, int length) {
     assert out[12:16].tolist() == [13, 14, 0, 0] and np.array_equal(
         np.delete(out, [14, 15]), np.delete(values, [14, 15])
     )
-    with pytest.raises(emulator.EmulatorError, match=r"thread \(3, 0, 0\) copies 16 bytes with a source size of 20"):
+    with pytest.raises(
+        gpu_simulator.SimulatorError, match=r"thread \(3, 0, 0\) copies 16 bytes with a source size of 20"
+    ):
         cuda(source, values, out, 20)
 
 
 def test_an_endless_loop_stops_and_names_its_line(cuda):
     source = HEAD + "(volatile int* p) {\n  p[1] = 3;\n  while (p[0] == 0) { }\n  p[2] = 1;\n}"
-    with pytest.raises(emulator.BudgetExceeded, match="kernel.cu:3"):
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="kernel.cu:3"):
         cuda(source, out(), max_instructions=10_000)
 
 
@@ -165,7 +168,7 @@ def test_a_deadlock_says_who_waits(cuda):
     }"""
     )
     with pytest.raises(
-        emulator.Deadlock, match="threads 0-31 wait at barrier 1 for 64.*threads 32-63 wait at barrier 2"
+        gpu_simulator.Deadlock, match="threads 0-31 wait at barrier 1 for 64.*threads 32-63 wait at barrier 2"
     ):
         cuda(source, out(), block=64)
 
@@ -183,7 +186,7 @@ def test_a_divergent_barrier_is_found(cuda):
 
 
 def test_trap_stops_the_kernel(cuda):
-    with pytest.raises(emulator.Trap, match=r"thread \(9, 0, 0\)"):
+    with pytest.raises(gpu_simulator.Trap, match=r"thread \(9, 0, 0\)"):
         cuda(HEAD + "(int* p) { if (threadIdx.x == 9) __trap(); p[threadIdx.x] = 1; }", out())
 
 
@@ -203,7 +206,7 @@ def test_named_barriers_with_counts(cuda):
 
 
 def test_supported_lists_opcodes_with_their_forms():
-    table = emulator.supported()
+    table = gpu_simulator.supported()
     assert {"add", "ld", "mma", "ldmatrix", "cp", "shfl", "wmma", "atom", "bar", "cvt"} <= set(table)
     assert all(table.values())
 
@@ -216,5 +219,5 @@ def test_compiled_objects_bring_entry_and_dynamic_shared_memory():
     )
     made = compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
     p = out()
-    emulator.launch(made, grid=1, block=32, args=[p])
+    gpu_simulator.launch(made, grid=1, block=32, args=[p])
     assert (p == 1).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 SOURCE = """extern "C" __global__ void kernel(const int* in, int* out) {
   __shared__ int tile[64];
@@ -47,11 +47,11 @@ def test_inspecting_changes_no_result(cuda):
 
 
 def test_what_is_not_there(report):
-    with pytest.raises(emulator.EmulatorError, match="line 3000"):
+    with pytest.raises(gpu_simulator.SimulatorError, match="line 3000"):
         report.inspect(3000)
-    with pytest.raises(emulator.EmulatorError, match="no warp 7"):
+    with pytest.raises(gpu_simulator.SimulatorError, match="no warp 7"):
         report.trace(5, warp=7)
-    with pytest.raises(emulator.EmulatorError, match="no block 4"):
+    with pytest.raises(gpu_simulator.SimulatorError, match="no block 4"):
         report.trace(5, block=4)
 
 
@@ -70,5 +70,5 @@ def test_a_replay_keeps_the_limits_of_its_launch(cuda, limits):
     """Alone, block 1 waits for ever for what block 0 writes."""
     report = cuda(WAITS, np.zeros(1, np.int32), np.zeros(2, np.int32), grid=2, **limits)
     assert report.inspect(5, block=0).active.all()
-    with pytest.raises(emulator.BudgetExceeded, match="it spins at kernel.cu:3"):
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="it spins at kernel.cu:3"):
         report.inspect(5, block=1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 HEAD = 'extern "C" __global__ void kernel'
 
@@ -238,7 +238,7 @@ def test_assert_names_its_line(cuda):
         + HEAD
         + "(int n) { check(threadIdx.x < n); }"
     )
-    with pytest.raises(emulator.AssertionFailed, match=r"here.cu:42.*thread \(5, 0, 0\).*threadIdx.x < n"):
+    with pytest.raises(gpu_simulator.AssertionFailed, match=r"here.cu:42.*thread \(5, 0, 0\).*threadIdx.x < n"):
         cuda(source, 5)
     cuda(source, 32)
 
@@ -299,9 +299,9 @@ def test_struct_parameter(cuda):
     import struct
 
     job = struct.pack("<i3h6xQd5B3x", 7, 1, -2, 3, 0, 0.5, 10, 20, 30, 40, 50)
-    with pytest.raises(emulator.MemoryFault, match="null pointer"):
+    with pytest.raises(gpu_simulator.MemoryFault, match="null pointer"):
         cuda(source, job, 3)
-    with pytest.raises(emulator.EmulatorError.__mro__[1], match="bytes"):
+    with pytest.raises(gpu_simulator.SimulatorError.__mro__[1], match="bytes"):
         cuda(source, job[:-1], 3)
 
 

@@ -8,7 +8,7 @@ import compiling
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator import launching, memory_limit
 from gpu_simulator.errors import LabError, LaunchError
 from gpu_simulator.machine import resident_blocks
@@ -33,7 +33,7 @@ def local(size):
 
 def run(kernel, grid=1, block=256, n=1, **options):
     out = np.zeros(grid * block, np.int32)
-    emulator.launch(kernel, "kernel", grid, block, [out, n], **options)
+    gpu_simulator.launch(kernel, "kernel", grid, block, [out, n], **options)
     return out
 
 
@@ -68,25 +68,25 @@ def test_fewer_blocks_are_resident_where_memory_is_short(monkeypatch):
 def test_large_arrays_are_refused_before_they_are_copied():
     a = np.zeros(8 * MB, np.uint8)
     with pytest.raises(LaunchError, match=r"16\.\d MB for the global arrays.*smaller arrays"):
-        emulator.launch(local(4), "kernel", 1, 32, [a, 1], max_bytes=10 * MB)
+        gpu_simulator.launch(local(4), "kernel", 1, 32, [a, 1], max_bytes=10 * MB)
 
 
 def test_hazards_need_more():
     a, kernel = np.zeros(2 * MB, np.uint8), local(4)
-    emulator.launch(kernel, "kernel", 1, 32, [a, 1], max_bytes=10 * MB)
+    gpu_simulator.launch(kernel, "kernel", 1, 32, [a, 1], max_bytes=10 * MB)
     with pytest.raises(LaunchError, match="record of global memory.*hazards at a smaller size"):
-        emulator.launch(kernel, "kernel", 1, 32, [a, 1], max_bytes=10 * MB, observers=("hazards",))
+        gpu_simulator.launch(kernel, "kernel", 1, 32, [a, 1], max_bytes=10 * MB, observers=("hazards",))
     source = HEAD + "(unsigned char* p) { for (int i = threadIdx.x; i < 2097152; i += 1024) p[i] = 1; }"
     bytewise = compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
-    with pytest.raises(emulator.BudgetExceeded, match="record of global memory would bring it to"):
-        emulator.launch(bytewise, "kernel", 1, 1024, [a], max_bytes=40 * MB, observers=("hazards",))
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="record of global memory would bring it to"):
+        gpu_simulator.launch(bytewise, "kernel", 1, 1024, [a], max_bytes=40 * MB, observers=("hazards",))
 
 
 def test_endless_printing_is_stopped(cuda):
     source = HEAD + '(volatile int* p) { while (p[0] == 0) printf("still here, and here, and here\\n"); }'
-    with pytest.raises(emulator.BudgetExceeded, match="the text of printf"):
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="the text of printf"):
         cuda(source, np.zeros(1, np.int32), max_bytes=MB // 2, max_instructions=10_000_000)
-    with pytest.raises(emulator.BudgetExceeded, match="instructions"):
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="instructions"):
         cuda(source, np.zeros(1, np.int32), max_bytes=9 * MB, max_instructions=100_000)
 
 
@@ -112,7 +112,7 @@ def test_blocks_that_wait_for_others_keep_what_they_have(cuda, monkeypatch):
     }"""
     )
     cuda(source, np.zeros(4, np.int32), grid=200, block=1024, max_bytes=400 * MB)
-    with pytest.raises(emulator.BudgetExceeded, match="one more group of resident blocks"):
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="one more group of resident blocks"):
         cuda(source, np.zeros(4, np.int32), grid=200, block=1024, max_bytes=20 * MB)
 
 
@@ -208,5 +208,5 @@ def test_what_hazards_note_of_fences_ends_with_the_blocks():
 }"""
     )
     array = np.zeros(4096 * 64, np.int32)
-    report = emulator.simulate(source, "kernel", 4096, 64, [array], observers=("hazards",), max_bytes=20 * MB)
+    report = gpu_simulator.simulate(source, "kernel", 4096, 64, [array], observers=("hazards",), max_bytes=20 * MB)
     assert report.hazards == [] and (array == 2).all()

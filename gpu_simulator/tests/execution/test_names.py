@@ -6,7 +6,7 @@ import compiling
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.ptx.demangle import source_name
 
 SOURCE = """
@@ -80,10 +80,10 @@ def test_what_is_no_such_symbol_stays(symbol):
 
 def test_faults_name_them(cuda):
     local = 'extern "C" __global__ void kernel(int* p) {\n __shared__ int smem_b[32];\n smem_b[p[0] + 64] = 1;\n p[1] = smem_b[p[2]]; }'
-    with pytest.raises(emulator.MemoryFault, match=r"\(nearest: smem_b, which begins at 0 and has 128 bytes\)"):
+    with pytest.raises(gpu_simulator.MemoryFault, match=r"\(nearest: smem_b, which begins at 0 and has 128 bytes\)"):
         cuda(local, np.zeros(4, np.int32))
     far = 'namespace lab { __constant__ int table[4]; }\nextern "C" __global__ void kernel(int* p) { p[0] = lab::table[p[1] + 5]; }'
-    with pytest.raises(emulator.MemoryFault, match=r"4 bytes past the end of lab::table \(16 bytes\)"):
+    with pytest.raises(gpu_simulator.MemoryFault, match=r"4 bytes past the end of lab::table \(16 bytes\)"):
         cuda(far, np.zeros(4, np.int32))
 
 
@@ -95,5 +95,7 @@ def test_a_snapshot_finds_a_variable_by_its_name_before_a_longer_one(cuda):
     report = cuda(source, np.zeros(32, np.int32))
     seen = report.inspect(("kernel.cu", 6))
     assert seen.shared_as(np.int32, "tile").tolist() == list(range(32))
-    with pytest.raises(emulator.EmulatorError, match="no shared variable other; there is tile_b, tile|tile, tile_b"):
+    with pytest.raises(
+        gpu_simulator.SimulatorError, match="no shared variable other; there is tile_b, tile|tile, tile_b"
+    ):
         seen.shared_as(np.int32, "other")

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.codegen import emitter
 from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.machine.observer import Observer
@@ -75,7 +75,7 @@ def array() -> np.ndarray:
 
 def told(text, threads=64, **options) -> list[tuple]:
     said = []
-    emulator.launch(
+    gpu_simulator.launch(
         text, "kernel", 1, threads, [array()], observers=[lambda blocks: Recording(blocks, said)], **options
     )
     return said
@@ -117,10 +117,10 @@ def test_threads_that_wait_at_a_barrier_are_told_of_as_they_come_and_when_they_m
 def test_several_observers_hear_the_same_and_the_race_detector_too():
     said, alone = [], told(EXCHANGE)
     observers = [lambda blocks, name=name: Recording(blocks, said, name) for name in ("a ", "b ")]
-    report = emulator.launch(RACY, "kernel", 1, 64, [array()], observers=["hazards", *observers])
+    report = gpu_simulator.launch(RACY, "kernel", 1, 64, [array()], observers=["hazards", *observers])
     assert [hazard.kind for hazard in report.hazards] == ["race"] * len(report.hazards) and report.hazards
     assert [str(h) for h in report.hazards] == [
-        str(h) for h in emulator.launch(RACY, "kernel", 1, 64, [array()], observers=("hazards",)).hazards
+        str(h) for h in gpu_simulator.launch(RACY, "kernel", 1, 64, [array()], observers=("hazards",)).hazards
     ]
     a, b = ([(e[2:], at) for e, at in said if e.startswith(name)] for name in ("a ", "b "))
     assert a == b == [one for one in alone if one[0] != "barrier_everyone"]
@@ -130,7 +130,7 @@ def test_several_observers_hear_the_same_and_the_race_detector_too():
 def test_an_observer_changes_no_result_and_no_count():
     def run(**options):
         a = array()
-        return a, emulator.launch(EXCHANGE, "kernel", 1, 64, [a], **options)
+        return a, gpu_simulator.launch(EXCHANGE, "kernel", 1, 64, [a], **options)
 
     plain, watched = run(), run(observers=[Observer, Observer])
     assert np.array_equal(plain[0], watched[0])
@@ -140,7 +140,7 @@ def test_an_observer_changes_no_result_and_no_count():
 def test_each_group_of_resident_blocks_has_an_observer_of_its_own(monkeypatch):
     seen = []
     monkeypatch.setattr("gpu_simulator.launching.LANES_AT_ONCE", 128)
-    emulator.launch(
+    gpu_simulator.launch(
         EXCHANGE, "kernel", 6, 64, [array()], observers=[lambda blocks: seen.append(blocks.blocks) or Observer(blocks)]
     )
     assert seen == [2, 2, 2]
@@ -159,7 +159,7 @@ def test_without_observers_the_generated_code_tells_nobody(text):
 def test_the_variants_of_a_block_are_kept_apart():
     """A launch with observers and one without share the program and not its functions."""
     told(EXCHANGE)
-    emulator.launch(EXCHANGE, "kernel", 1, 64, [array()])
+    gpu_simulator.launch(EXCHANGE, "kernel", 1, 64, [array()])
     assert {key[3] for key in program_of(EXCHANGE, "kernel")._functions} == {False, True}
 
 
@@ -176,14 +176,14 @@ def test_every_event_is_described_and_heard_as_it_is_told():
 @pytest.mark.parametrize("observers", ["hazard", ["hazards", "counts"]])
 def test_an_unknown_name_is_refused_with_the_name_there_is(observers):
     with pytest.raises(
-        emulator.LaunchError, match="There is no observer '(hazard|counts)'. By name there is 'hazards'"
+        gpu_simulator.LaunchError, match="There is no observer '(hazard|counts)'. By name there is 'hazards'"
     ):
-        emulator.launch(RACY, "kernel", 1, 64, [array()], observers=observers)
+        gpu_simulator.launch(RACY, "kernel", 1, 64, [array()], observers=observers)
 
 
 def test_a_name_may_stand_alone_and_counts_once():
     alone, twice = (
-        emulator.launch(RACY, "kernel", 1, 64, [array()], observers=observers).hazards
+        gpu_simulator.launch(RACY, "kernel", 1, 64, [array()], observers=observers).hazards
         for observers in ("hazards", ["hazards", "hazards"])
     )
     assert [*map(str, alone)] == [*map(str, twice)] != []

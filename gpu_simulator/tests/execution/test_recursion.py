@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.machine import call_stack as frames
 
 HEAD = 'extern "C" __global__ void kernel'
@@ -128,9 +128,9 @@ def test_a_recursion_without_end_stops(cuda):
         + HEAD
         + "(float* o) { *o = f(1); }"
     )
-    with pytest.raises(emulator.BudgetExceeded, match="the stack of a recursion"):
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="the stack of a recursion"):
         cuda(source, np.zeros(1, np.float32), max_bytes=1 << 20, max_instructions=10_000_000)
-    with pytest.raises(emulator.BudgetExceeded, match="warp instructions"):
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="warp instructions"):
         cuda(source, np.zeros(1, np.float32), max_instructions=2000)
 
 
@@ -139,7 +139,7 @@ def test_a_recursive_function_with_an_array_of_its_own_is_refused(cuda):
         "__device__ __noinline__ int f(int n, const int* p) {\n  int a[8];\n  for (int i = 0; i < 8; i++) a[i] = p[i] + n;\n"
         "  return n < 2 ? a[p[0] & 7] : f(n - 1, a) + a[p[1] & 7];\n}\n" + HEAD + "(int* o) { *o = f(9, o); }"
     )
-    with pytest.raises(emulator.UnsupportedInstruction, match="PTX line .*array of its own.*as a loop"):
+    with pytest.raises(gpu_simulator.UnsupportedInstruction, match="PTX line .*array of its own.*as a loop"):
         cuda(source, np.zeros(8, np.int32))
 
 
@@ -152,5 +152,5 @@ def test_a_recursion_that_does_not_end_is_refused(cuda, monkeypatch, deepest):
         + HEAD
         + "(int* o) { o[threadIdx.x] = f(threadIdx.x); }"
     )
-    with pytest.raises(emulator.MemoryFault, match=rf"thread \(0, 0, 0\) is {deepest:,} calls deep.*Does it end"):
+    with pytest.raises(gpu_simulator.MemoryFault, match=rf"thread \(0, 0, 0\) is {deepest:,} calls deep.*Does it end"):
         cuda(source, np.zeros(32, np.int32))

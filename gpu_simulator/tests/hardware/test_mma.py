@@ -45,7 +45,7 @@ def test_holder_inverts_coordinates(mma):
     ("k", "bits", "dtype"),
     [(8, 16, "f16"), (16, 16, "bf16"), (4, 32, "tf32"), (8, 32, "tf32"), (16, 8, "s8"), (32, 8, "u8")],
 )
-def test_agrees_with_what_the_emulator_executes(k, bits, dtype):
+def test_agrees_with_what_the_simulator_executes(k, bits, dtype):
     mma = Mma(f"m16n8k{k}", dtype)
     assert np.array_equal(mma.coordinates("A"), fragments.a_coordinates(k, bits))
     assert np.array_equal(mma.coordinates("B"), fragments.b_coordinates(k, bits))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ptx_text import at, run, words
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 LOAD = at("%a", "%t", 4, "%q10") + "ld.global.u32 %r1, [%q10];\n"
 SHARED = "mov.u32 %r20, smem; shl.b32 %r21, %t, 2; add.u32 %r21, %r21, %r20; st.shared.u32 [%r21], %r1;\n"
@@ -179,7 +179,7 @@ def test_two_groups_of_a_warp_execute_one_instruction_with_masks_of_their_own(na
 def test_a_lane_that_its_mask_does_not_name_is_a_fault(name, mask):
     code = WITH_MASK[name][0].replace("M;", f"{mask};")
     told = r"thread \(16, 0, 0\) executes it as lane 16 of its warp, which its membermask 0x0000ffff does not name"
-    with pytest.raises(emulator.WarpFault, match=told):
+    with pytest.raises(gpu_simulator.WarpFault, match=told):
         run(PARITY + "mov.u32 %r8, 0xffff;\n" + code + STORE, None, None, words(32))
     half = "mov.u32 %r8, 0xffff; setp.ge.u32 %p3, %t, 16; @%p3 bra OVER;\n"
     run(PARITY + half + code + STORE + "OVER:\n", None, None, words(32))  # the others are elsewhere

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mutants import mutants
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 HEAD = 'extern "C" __global__ void kernel'
 KERNELS = {
@@ -123,7 +123,7 @@ def launch(name, kernel, **options):
     options |= {"observers": ("hazards",), "max_instructions": 400_000}
 
     def go(grid, block, *args, smem=0):
-        return emulator.launch(kernel, "kernel", grid, block, args, smem, **options)
+        return gpu_simulator.launch(kernel, "kernel", grid, block, args, smem, **options)
 
     if name == "bitonic sort":
         a = rng.integers(-99, 99, (3, 64)).astype(np.int32)
@@ -167,7 +167,7 @@ def test_a_right_kernel_is_exact_and_unreported_and_its_mutants_are_found(name):
     for mutant in mutants(made.ptx):
         try:
             report, right = launch(name, mutant.ptx)
-        except emulator.EmulatorError:
+        except gpu_simulator.SimulatorError:
             continue
         if not report.hazards:
             missed.append(re.match(r"\w+", mutant.statement)[0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mutants import mutants
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.observers import hazards
 
 HEAD = 'extern "C" __global__ void kernel'
@@ -26,7 +26,7 @@ def test_a_missing_barrier_is_a_race(cuda):
     report = cuda(source.replace("BARRIER", ""), p, block=64, observers=("hazards",))
     assert kinds(report) == ["race", "uninitialised read"] or kinds(report) == ["race"]
     assert "kernel.cu:5" in str(report.hazards[0]) and "kernel.cu:3" in str(report.hazards[0])
-    with pytest.raises(emulator.HazardFound, match="no barrier"):
+    with pytest.raises(gpu_simulator.HazardFound, match="no barrier"):
         report.raise_hazards()
     assert cuda(source.replace("BARRIER", "__syncthreads();"), p, block=64, observers=("hazards",)).hazards == []
 
@@ -84,12 +84,12 @@ def test_a_race_across_blocks_is_told_before_one_across_warps_and_this_before_on
     )
     found = cuda(source, np.zeros(64, np.int32), grid=2, block=64, observers=("hazards",)).hazards
     assert [hazard.reach for hazard in found] == [1, 2, 3]
-    told = [str(hazard) for hazard in emulator.widest_first(found)]
+    told = [str(hazard) for hazard in gpu_simulator.widest_first(found)]
     for words, sentence in zip(("orders the two blocks", "no barrier between", "__syncwarp()"), told, strict=True):
         assert words in sentence
     unwritten, wait = (hazards.Hazard(kind, kind, 1) for kind in ("uninitialised read", "missing wait"))
-    mixed = emulator.widest_first([unwritten, *found, wait])
-    assert mixed[0] is unwritten and mixed[-1] is wait and mixed[1:-1] == emulator.widest_first(found)
+    mixed = gpu_simulator.widest_first([unwritten, *found, wait])
+    assert mixed[0] is unwritten and mixed[-1] is wait and mixed[1:-1] == gpu_simulator.widest_first(found)
 
 
 def test_of_two_lines_the_widest_race_is_kept(cuda):
@@ -137,7 +137,7 @@ PIPELINE = (
 def run_pipeline(kernel, timing):
     a = np.random.default_rng(1).integers(1, 99, (7, 64, 4)).astype(np.int32)
     out = np.zeros(64, np.int32)
-    report = emulator.launch(kernel, "kernel", 1, 64, [a, out, 7], observers=("hazards",), timing=timing)
+    report = gpu_simulator.launch(kernel, "kernel", 1, 64, [a, out, 7], observers=("hazards",), timing=timing)
     return report, np.array_equal(out, (a[:, ::-1] * [1, 2, 3, 4]).sum((0, 2)))
 
 

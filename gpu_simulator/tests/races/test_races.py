@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mutants import mutants, weakened
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 HEAD = 'extern "C" __global__ void kernel'
 
@@ -206,7 +206,9 @@ def exchange(kernel, name, blocks=6):
     a = np.random.default_rng(3).integers(1, 99, blocks * 64).astype(np.int32)
     out, flags, middle = np.zeros(blocks * 64, np.int32), np.zeros(blocks, np.int32), np.zeros(blocks * 64, np.int32)
     arguments = [a, middle, flags[:1].copy(), out] if name == "LAST_BLOCK" else [a, out, flags, middle]
-    report = emulator.launch(kernel, "kernel", blocks, 64, arguments, observers=("hazards",), max_instructions=300_000)
+    report = gpu_simulator.launch(
+        kernel, "kernel", blocks, 64, arguments, observers=("hazards",), max_instructions=300_000
+    )
     right = {
         "LAST_BLOCK": lambda: out[0] == a.sum(),
         "LOOK_BACK": lambda: np.array_equal(out[:blocks], np.cumsum(a[:blocks])),
@@ -245,7 +247,7 @@ def test_what_orders_the_blocks_is_missed(name):
 def caught(mutant, name):
     try:
         hazards, right = exchange(mutant.ptx, name)
-    except emulator.EmulatorError:  # a deadlock, or a spin without end
+    except gpu_simulator.SimulatorError:  # a deadlock, or a spin without end
         return True
     return bool(hazards)
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 BLOCKS, CLUSTER, THREADS, WORDS = 4, 2, 64, 64
 HEAD = """.version 8.0
@@ -102,7 +102,7 @@ def racing_pairs(steps) -> set[tuple[int, int]]:
 
 
 def reported_pairs(first: int, text: str) -> set[tuple[int, int]]:
-    report = emulator.launch(text, "kernel", BLOCKS, THREADS, [], cluster=CLUSTER, observers=("hazards",))
+    report = gpu_simulator.launch(text, "kernel", BLOCKS, THREADS, [], cluster=CLUSTER, observers=("hazards",))
     assert {h.kind for h in report.hazards} <= {"race"}
     pairs = set()
     for hazard in report.hazards:

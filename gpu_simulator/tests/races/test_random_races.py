@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 BLOCKS, THREADS, WORDS = 2, 64, 64
 HEAD = """.version 8.0
@@ -79,7 +79,7 @@ def racing_pairs(steps) -> set[tuple[int, int]]:
 
 def reported_pairs(steps, first: int, text: str) -> set[tuple[int, int]]:
     p = np.zeros(2 * WORDS, np.uint32)
-    report = emulator.launch(text, "kernel", BLOCKS, THREADS, [p], observers=("hazards",))
+    report = gpu_simulator.launch(text, "kernel", BLOCKS, THREADS, [p], observers=("hazards",))
     assert {h.kind for h in report.hazards} <= {"race"}
     pairs = set()
     for hazard in report.hazards:

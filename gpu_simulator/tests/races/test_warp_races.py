@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from mutants import mutants
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 HEAD = 'extern "C" __global__ void kernel'
 
@@ -74,7 +74,7 @@ WARP_SUM = (
 def scan(kernel):
     a = np.random.default_rng(5).integers(0, 9, (4, 32)).astype(np.int32)
     out = np.zeros_like(a)
-    report = emulator.launch(kernel, "kernel", 1, 128, [a, out], observers=("hazards",))
+    report = gpu_simulator.launch(kernel, "kernel", 1, 128, [a, out], observers=("hazards",))
     expected = np.cumsum(a, 1).reshape(-1, 2)[:, ::-1].reshape(4, 32)
     assert np.array_equal(out, expected)
     return races(report)

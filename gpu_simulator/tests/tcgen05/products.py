@@ -10,7 +10,7 @@ import compiling
 import ml_dtypes
 import numpy as np
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.hardware.instruction_descriptor import KINDS, InstructionDescriptor
 from gpu_simulator.hardware.matrix_descriptor import SharedTile
 from gpu_simulator.hardware.matrix_descriptor_sm100 import encode_sm100
@@ -152,7 +152,7 @@ def places(p: Product):
 
 
 def run(p: Product, seed: int = 0, change=lambda a, b, word: (a, b, word), **options):
-    """Emulate a product of small integers; returns (tensor memory afterwards, expected tensor memory, report).
+    """Simulate a product of small integers; returns (tensor memory afterwards, expected tensor memory, report).
 
     change: modifies the descriptors of A and B and the instruction descriptor.
     """
@@ -193,7 +193,7 @@ def run(p: Product, seed: int = 0, change=lambda a, b, word: (a, b, word), **opt
     first, second, word = change(first, second, p.word())
     after = np.zeros_like(before)
     compiled = build(p.group, p.ws, p.inside, bool(p.disabled), p.scale, p.kind, p.steps)
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         compiled, "kernel", p.group, 128,
         [images.reshape(-1), before.reshape(-1), after.reshape(-1), first, second, *steps, word,
          p.column | p.lane << 16, p.disabled, int(p.accumulate)], **options,

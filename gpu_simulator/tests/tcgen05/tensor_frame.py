@@ -3,7 +3,7 @@
 import compiling
 import numpy as np
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 # `slot` and `barrier` are shared addresses; after START, `base` is the allocated address in tensor memory.
 FRAME = """
@@ -53,5 +53,5 @@ def launch(body: str, threads=128, observers=("hazards",), **options):
     compiled = compiling.compile(FRAME.replace("BODY", body), arch="sm_100a", name="kernel.cu", entry="kernel")
     out = np.zeros(4096, np.uint32)
     options = {"max_instructions": 200_000, **options}
-    report = emulator.launch(compiled, "kernel", 1, threads, [out, 0, 0, 1], observers=observers, **options)
+    report = gpu_simulator.launch(compiled, "kernel", 1, threads, [out, 0, 0, 1], observers=observers, **options)
     return out, report

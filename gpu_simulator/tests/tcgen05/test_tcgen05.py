@@ -1,4 +1,4 @@
-"""Tensor memory on the emulator: what is in flight, what is misused, and what says so."""
+"""Tensor memory on the simulator: what is in flight, what is misused, and what says so."""
 
 import re
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tensor_frame import AFTER, END, FRAME, LOAD, MULTIPLY, START, WAIT, WHOLE, launch
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 
 @pytest.mark.parametrize("timing", ["early", "late"])
@@ -87,7 +87,7 @@ def test_what_is_missing_is_said(name, timing):
     body, kind, words = HAZARDS[name]
     try:
         _, report = launch(body, timing=timing)
-    except emulator.Deadlock:  # of a wait for a phase that is over, where the product is done at once
+    except gpu_simulator.Deadlock:  # of a wait for a phase that is over, where the product is done at once
         assert (name, timing) == ("the other parity", "early")
         return
     if kind is None:
@@ -174,14 +174,14 @@ FAULTS = {
 
 
 def test_a_warp_has_to_be_whole():
-    with pytest.raises(emulator.TensorMemoryFault, match="thread .96, 0, 0. is in a warp that is not complete"):
+    with pytest.raises(gpu_simulator.TensorMemoryFault, match="thread .96, 0, 0. is in a warp that is not complete"):
         launch(WHOLE, threads=120)
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_misuse_is_a_fault_with_its_place(name):
     body, words = FAULTS[name]
-    with pytest.raises(emulator.EmulatorError, match=words) as caught:
+    with pytest.raises(gpu_simulator.SimulatorError, match=words) as caught:
         launch(body)
     assert "kernel.cu:" in str(caught.value)
 
@@ -191,7 +191,7 @@ def test_who_waits_for_columns_is_told():
         "tcgen05_alloc<1>(slot, 64);", "tcgen05_alloc<1>(slot, 512);\n  if (warp == 1) tcgen05_alloc<1>(slot + 4, 512);"
     )
     with pytest.raises(
-        emulator.Deadlock,
+        gpu_simulator.Deadlock,
         match=r"threads 32-63 wait in tcgen05.alloc for 512 columns of tensor memory while "
         r"its block holds columns 0 to 511|threads 0-31 wait in tcgen05.alloc",
     ):
@@ -229,8 +229,8 @@ def test_what_is_not_known_says_so(statement, words):
     ptx = compiling.compile(FRAME.replace("BODY", WHOLE), arch="sm_100a", name="kernel.cu", entry="kernel").ptx
     place = re.search(r"tcgen05\.mma\.[^;]*\[(%\w+)\], (%\w+)[^;]*;", ptx)
     text = statement.replace("%0", place[1]).replace("%1", place[2])
-    with pytest.raises(emulator.UnsupportedInstruction, match=words):
-        emulator.launch(ptx.replace(place[0], text), "kernel", 1, 128, [np.zeros(4096, np.uint32), 0, 0, 1])
+    with pytest.raises(gpu_simulator.UnsupportedInstruction, match=words):
+        gpu_simulator.launch(ptx.replace(place[0], text), "kernel", 1, 128, [np.zeros(4096, np.uint32), 0, 0, 1])
 
 
 @pytest.mark.parametrize(("uses", "remarks"), [
@@ -318,24 +318,24 @@ AT_ZERO = BASED.replace("mine = base + (warp * 32 << 16)", "mine = warp * 32 << 
 
 @pytest.mark.parametrize("base", [0, 32, 96, 448, 480])
 def test_an_allocation_may_begin_at_any_32_columns(base):
-    out, report = launch(BASED, placement=emulator.Placement(tensor_memory_base=base))
+    out, report = launch(BASED, placement=gpu_simulator.Placement(tensor_memory_base=base))
     assert (out[:1024] == 16).all() and report.hazards == []
     assert out[1024] == (base if base + 64 <= 512 else 0)
 
 
 def test_a_kernel_that_assumes_column_0_is_found():
     assert (launch(AT_ZERO)[0][:1024] == 16).all()
-    with pytest.raises(emulator.errors.LabError, match="uses columns 8 to 15 .* holds columns 96 to 159"):
-        launch(AT_ZERO, placement=emulator.Placement(tensor_memory_base=96))
+    with pytest.raises(gpu_simulator.errors.LabError, match="uses columns 8 to 15 .* holds columns 96 to 159"):
+        launch(AT_ZERO, placement=gpu_simulator.Placement(tensor_memory_base=96))
 
 
 def test_shared_memory_may_begin_elsewhere():
-    assert (launch(WHOLE, placement=emulator.Placement(shared_memory_base=1024))[0][:1024] == 16).all()
-    with pytest.raises(emulator.errors.LabError, match="multiple of 1,024 from 0 to 15,360, not 16"):
-        launch(WHOLE, placement=emulator.Placement(shared_memory_base=16))
+    assert (launch(WHOLE, placement=gpu_simulator.Placement(shared_memory_base=1024))[0][:1024] == 16).all()
+    with pytest.raises(gpu_simulator.errors.LabError, match="multiple of 1,024 from 0 to 15,360, not 16"):
+        launch(WHOLE, placement=gpu_simulator.Placement(shared_memory_base=16))
 
 
 @pytest.mark.parametrize("base", [-32, 1, 512, 33])
 def test_a_base_is_a_multiple_of_32_columns(base):
-    with pytest.raises(emulator.errors.LabError, match="multiple of 32 from 0 to 480"):
-        launch(WHOLE, placement=emulator.Placement(tensor_memory_base=base))
+    with pytest.raises(gpu_simulator.errors.LabError, match="multiple of 32 from 0 to 480"):
+        launch(WHOLE, placement=gpu_simulator.Placement(tensor_memory_base=base))

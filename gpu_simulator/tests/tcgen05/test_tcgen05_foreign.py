@@ -6,7 +6,7 @@ import compiling
 import numpy as np
 import pytest
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: pip install 'gpu_simulator[test]'")
@@ -31,7 +31,7 @@ def gemm(group: int, loads: int, ptx=lambda text: text, block_n=64, m=256, n=192
         TensorMap("bf16", (64, len(x), k // 64), (2 * k, 128), (64, rows, 1), swizzle=128, array=x)
         for x, rows in ((a, 128), (b, block_n // group))
     ]
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         ptx(compiled.ptx), "kernel", 2, 192, [*maps, d, m, n, k], dynamic_smem_bytes=compiled.dynamic_smem, **options
     )
     want = (a.astype(np.float32) @ b.astype(np.float32).T).astype(ml_dtypes.bfloat16)
@@ -73,7 +73,7 @@ def test_one_block_of_a_pair_that_does_not_allocate_is_named():
         return text.replace(alloc, f"{first}{alloc.strip()} }}")
 
     with pytest.raises(
-        emulator.Deadlock,
+        gpu_simulator.Deadlock,
         match=r"threads 160-191 wait in tcgen05.alloc for 128 columns of tensor memory "
         r"together with a warp of block \(1, 0, 0\), which has not come",
     ):

@@ -1,4 +1,4 @@
-"""tcgen05.ld and tcgen05.st on the emulator: which cell goes to which register of which thread, and what orders them."""
+"""tcgen05.ld and tcgen05.st on the simulator: which cell goes to which register of which thread, and what orders them."""
 
 import re
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tensor_frame import END, FRAME, LOAD, START, WAIT_ST, launch
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 SHAPES = {"32x32b": (1, (1, 8, 128)), "16x64b": (1, (1, 16, 128)), "16x128b": (2, (1, 4, 64)), "16x256b": (4, (1, 2, 32)),
           "16x32bx2": (1, (1, 8))}  # fmt: skip
@@ -71,7 +71,7 @@ def test_loads_and_stores_of_every_shape(shape, times):
     """
     compiled = compiling.compile(FRAME.replace("BODY", body), arch="sm_100a", name="kernel.cu", entry="kernel")
     out = np.zeros(count * 32 + 256, np.uint32)
-    report = emulator.launch(compiled, "kernel", 1, 128, [out, 0, 0, 1], observers=("hazards",), timing="late")
+    report = gpu_simulator.launch(compiled, "kernel", 1, 128, [out, 0, 0, 1], observers=("hazards",), timing="late")
     assert report.hazards == []
     got, after = out[: count * 32].reshape(count, 32), out[count * 32 :].reshape(8, 32)
     touched = {}

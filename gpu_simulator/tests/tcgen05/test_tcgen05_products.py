@@ -1,11 +1,11 @@
-"""tcgen05.mma on the emulator: every shape, layout, type and flag to the last bit, all other cells left alone."""
+"""tcgen05.mma on the simulator: every shape, layout, type and flag to the last bit, all other cells left alone."""
 
 import numpy as np
 import pytest
 from mutants_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS
 from products import Product, run
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 PRODUCTS = [
     Product(128, 16), Product(128, 24), Product(128, 256, column=256), Product(64, 8, column=3), Product(64, 200), Product(64, 64, lane=16),
@@ -52,7 +52,7 @@ def altered(product: Product, which: int, bits: int):
 
     try:
         got, want, report = run(product, change=change, observers=("hazards",))
-    except emulator.EmulatorError as error:
+    except gpu_simulator.SimulatorError as error:
         return str(error)
     return "exact" if np.array_equal(got, want) and not report.hazards else "wrong"
 
@@ -120,10 +120,10 @@ def test_descriptors_that_do_not_exist_are_refused_in_a_sentence(product, which,
 
 def test_accumulators_outside_the_allocation_or_from_a_wrong_lane_on():
     with pytest.raises(
-        emulator.TensorMemoryFault, match="uses columns 480 to 543 .*column 512, which is not allocated"
+        gpu_simulator.TensorMemoryFault, match="uses columns 480 to 543 .*column 512, which is not allocated"
     ):
         run(Product(128, 64, column=480))
-    with pytest.raises(emulator.TensorMemoryFault, match="D of M = 128 begins at lane 0"):
+    with pytest.raises(gpu_simulator.TensorMemoryFault, match="D of M = 128 begins at lane 0"):
         run(Product(128, 64, lane=16))
 
 

@@ -1,4 +1,4 @@
-"""wgmma on the emulator: exact for every form and every layout, and a ring of stages whose mistakes are all named."""
+"""wgmma on the simulator: exact for every form and every layout, and a ring of stages whose mistakes are all named."""
 
 import dataclasses
 import re
@@ -10,7 +10,7 @@ from mutants import altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
 from warpgroup_samples import BYTES, CONFIG, IMAGE_BYTES, Form, one, place, ring, ring_source, tile_of
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.arithmetic.fp8 import decoded
 from gpu_simulator.hardware.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
 from gpu_simulator.hardware.tensor_map import TensorMap
@@ -32,7 +32,7 @@ def raw(values: np.ndarray, kind: str) -> np.ndarray:
 
 
 def multiplied(form: Form, timing: str, seed=0, **launch):
-    """(D from the emulator, D from NumPy, the report) of one multiplication by one warpgroup."""
+    """(D from the simulator, D from NumPy, the report) of one multiplication by one warpgroup."""
     rng = np.random.default_rng(seed)
     kinds = form.types
     low = {kind: 0 if kind == "u8" else -4 for kind in kinds}
@@ -56,7 +56,7 @@ def multiplied(form: Form, timing: str, seed=0, **launch):
         *words,
         form.scale_d,
     ]
-    report = emulator.launch(one(form), "kernel", 1, 128, args, timing=timing, **launch)
+    report = gpu_simulator.launch(one(form), "kernel", 1, 128, args, timing=timing, **launch)
     got = np.zeros((64, form.n))
     got[where[..., 0], where[..., 1]] = d.reshape(128, -1)
     want = form.signs[0] * form.signs[1] * (a @ b.T) + (before if form.scale_d else 0)
@@ -113,10 +113,10 @@ def test_fp16_accumulators_are_rounded_and_scale_d_0_reads_no_nan():
     words = [place(image, tile_of(1024 * (1 + 31 * i), len(m), form, i), m) for i, m in enumerate((a, b))]
     d = np.full(128 * 8, 1024, np.float16)
     args = [image.view(np.uint32), d.view(np.uint32), np.zeros(512, np.uint32), *words]
-    emulator.launch(one(form), "kernel", 1, 128, [*args, 1])
+    gpu_simulator.launch(one(form), "kernel", 1, 128, [*args, 1])
     assert (d == 1024).all()  # 1024.25 lies below half a step
     d[:] = np.nan
-    emulator.launch(one(form), "kernel", 1, 128, [*args, 0])
+    gpu_simulator.launch(one(form), "kernel", 1, 128, [*args, 0])
     assert (d == 0.25).all()
 
 
@@ -181,8 +181,8 @@ def test_forms_that_do_not_exist_are_refused(old, new, said):
     ptx = one(Form(16)).ptx
     assert old in ptx
     args = [np.zeros(IMAGE_BYTES // 4, np.uint32), np.zeros(1024, np.float32), np.zeros(512, np.uint32), 0, 0, 0]
-    with pytest.raises(emulator.UnsupportedInstruction, match=said):
-        emulator.launch(ptx.replace(old, new), "kernel", 1, 128, args, IMAGE_BYTES)
+    with pytest.raises(gpu_simulator.UnsupportedInstruction, match=said):
+        gpu_simulator.launch(ptx.replace(old, new), "kernel", 1, 128, args, IMAGE_BYTES)
 
 
 # ---- A ring of stages ----
@@ -213,7 +213,7 @@ def gemm(
     ]
     grid = n // config["BLOCK_N"], m // config["BLOCK_M"]
     launch = {"max_instructions": 300_000, **launch}
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         compiled, "kernel", grid, block, [*maps, d, n, k], observers=observers, timing=timing, **launch
     )
     return np.array_equal(d, (a @ b.T).astype(np.float32)), report
@@ -272,5 +272,5 @@ def test_scale_d_is_one_for_the_whole_warpgroup():
     )
     assert by_lane == 1
     args = [np.zeros(IMAGE_BYTES // 4, np.uint32), np.zeros(128 * 8, np.float32), np.zeros(512, np.uint32), 0, 0, 1]
-    with pytest.raises(emulator.WarpgroupFault, match=r"scale-d = 0, and .*thread \(1, 0, 0\) gives 1"):
-        emulator.launch(ptx, "kernel", 1, 128, args, IMAGE_BYTES)
+    with pytest.raises(gpu_simulator.WarpgroupFault, match=r"scale-d = 0, and .*thread \(1, 0, 0\) gives 1"):
+        gpu_simulator.launch(ptx, "kernel", 1, 128, args, IMAGE_BYTES)

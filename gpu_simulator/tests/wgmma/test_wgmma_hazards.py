@@ -9,7 +9,7 @@ from survivors import TIMINGS
 from test_wgmma import CONFIG, gemm
 from warpgroup_samples import Form, ring_source, wrapper
 
-import gpu_simulator as emulator
+import gpu_simulator
 
 # ---- One warpgroup ----
 
@@ -52,7 +52,7 @@ def report(threads=128, timing="early", **changes):
     source = HEAD + "".join(f"  {changes.get(name, text)}  // {name}\n" for name, text in STAGES.items()) + "}\n"
     compiled = compiling.compile(source, arch="sm_90a", name="one.cu", entry="kernel")
     args = [np.zeros(4096, np.uint32), np.zeros(4096, np.float32)]
-    return emulator.launch(compiled, "kernel", 1, threads, args, observers=("hazards",), timing=timing)
+    return gpu_simulator.launch(compiled, "kernel", 1, threads, args, observers=("hazards",), timing=timing)
 
 
 MEET = "__syncthreads();"
@@ -80,7 +80,7 @@ def test_a_proxy_fence_has_to_stand_on_the_way_from_the_writes_to_the_readers(na
 def sentences(**changes) -> str:
     try:
         return "\n".join(f"{h.kind}: {h}" for h in report(**changes).hazards)
-    except emulator.EmulatorError as error:
+    except gpu_simulator.SimulatorError as error:
         return f"{type(error).__name__}: {error}"
 
 
@@ -187,7 +187,7 @@ def test_late_products_are_seen_only_behind_the_wait():
         }
         source = HEAD + "".join(f"  {text}\n" for text in body.values()) + "}\n"
         compiled = compiling.compile(source, arch="sm_90a", name="one.cu", entry="kernel")
-        emulator.launch(compiled, "kernel", 1, 128, [ones, to], timing=timing)
+        gpu_simulator.launch(compiled, "kernel", 1, 128, [ones, to], timing=timing)
         assert (to[:1024] == (16 if seen else 0)).all()
 
 
@@ -216,7 +216,7 @@ def test_moves_rename_accumulators_in_flight(timing):
     out = []
     for text in (ptx, renamed):
         to = np.zeros(4096, np.float32)
-        report = emulator.launch(text, "kernel", 1, 128, [values, to], observers=("hazards",), timing=timing)
+        report = gpu_simulator.launch(text, "kernel", 1, 128, [values, to], observers=("hazards",), timing=timing)
         assert report.hazards == []
         out.append(to)
     assert np.array_equal(*out) and out[0][:1024].any()
@@ -283,7 +283,7 @@ def test_a_broken_ring_says_what_is_wrong(name):
         try:
             _, found = gemm(RING.replace(old, new), timing, k=320)
             text += [f"{h.kind}: {h}" for h in found.hazards]
-        except emulator.EmulatorError as error:
+        except gpu_simulator.SimulatorError as error:
             text.append(str(error))
     assert re.search(words, "\n".join(text)), text
 

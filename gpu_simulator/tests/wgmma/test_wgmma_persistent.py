@@ -12,7 +12,7 @@ from survivors import TIMINGS, survivors
 from test_wgmma import raw
 from warpgroup_samples import CONFIG, Form, wrapper
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 SOURCE = (
@@ -39,7 +39,7 @@ def gemm(m=512, n=64, k=256, blocks=2, timing="early", ptx=None, source=SOURCE, 
         for x, box in ((raw(a, "bf16"), (64, 128)), (raw(b, "bf16"), (64, 32)), (d, (64, 64)))
     ]
     launch = {"observers": ("hazards",), "max_instructions": 300_000, **launch}
-    report = emulator.launch(kernel, "kernel", blocks, 384, [*maps, m, n, k], timing=timing, **launch)
+    report = gpu_simulator.launch(kernel, "kernel", blocks, 384, [*maps, m, n, k], timing=timing, **launch)
     return np.array_equal(d, raw(a @ b.T, "bf16")), report
 
 
@@ -95,6 +95,6 @@ def test_what_breaks_it_is_said(old, new, said):
     for timing in TIMINGS:
         try:
             text += [str(h) for h in gemm(source=SOURCE.replace(old, new), timing=timing)[1].hazards]
-        except emulator.EmulatorError as error:
+        except gpu_simulator.SimulatorError as error:
             text.append(str(error))
     assert any(said in sentence for sentence in text), text

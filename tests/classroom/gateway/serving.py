@@ -1,4 +1,4 @@
-"""A server on the loopback address for tests, by default with emulating workers, and a small product to request."""
+"""A server on the loopback address for tests, by default with simulating workers, and a small product to request."""
 
 import contextlib
 import os
@@ -41,7 +41,7 @@ asyncio.run(serve.serve(place, [{"GEMM_LAB_SERVER": "", "GEMM_LAB_BACKEND": "gpu
 
 
 class Server:
-    """A `gemm-lab serve` process for a class of `people` (student0, student1, …), by default with emulating workers."""
+    """A `gemm-lab serve` process for a class of `people` (student0, student1, …), by default with simulating workers."""
 
     def __init__(self, workers=2, *more, people=1, command=None, environment=None):
         self.folder = tempfile.TemporaryDirectory()
@@ -55,7 +55,7 @@ class Server:
             "--port",
             "0",
             "--backend",
-            "emulator",
+            "simulator",
             "--workers",
             str(workers),
             "--roster",
@@ -119,7 +119,7 @@ def job(session, kernel, seed=0, **options):
     rng = np.random.default_rng(seed)
     a, b = (rng.integers(-4, 5, (N, N)).astype(np.float32) for _ in range(2))
     d = np.full((N, N), np.nan, np.float32)
-    found = session.request("emulate", compiled=kernel, grid=(N, 1, 1), args=[a, b, d, N], **options)
+    found = session.request("simulate", compiled=kernel, grid=(N, 1, 1), args=[a, b, d, N], **options)
     assert np.array_equal(found["arrays"][2], a @ b)
     return found
 

@@ -81,8 +81,8 @@ def test_who_comes_late_is_not_held_up_by_the_past(queue):
 
 
 def test_jobs_wait_for_their_kind(queue):
-    come(queue, "a"), come(queue, "b", kind=("emulator", ""))
-    begun = queue.begin({"w1": GPU, "w2": ("emulator", ""), "w3": ("gpu", "sm_75")}, 9, 0.0)
+    come(queue, "a"), come(queue, "b", kind=("simulator", ""))
+    begun = queue.begin({"w1": GPU, "w2": ("simulator", ""), "w3": ("gpu", "sm_75")}, 9, 0.0)
     assert {job.ticket: job.worker for job in begun} == {"a": "w1", "b": "w2"}
 
 

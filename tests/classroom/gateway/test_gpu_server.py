@@ -118,13 +118,13 @@ def test_the_settings_of_a_busy_gpu(monkeypatch, capsys):
     monkeypatch.setattr(device, "available", lambda: True)
     monkeypatch.setattr(device, "holder", lambda: "ada is measuring 5 kernels, 12 s")
     assert resolve_backend(None) == "gpu"
-    monkeypatch.setenv("GEMM_LAB_BUSY", "emulator")
-    assert resolve_backend(None) == "emulator" and "ada is measuring" in capsys.readouterr().err
+    monkeypatch.setenv("GEMM_LAB_BUSY", "simulator")
+    assert resolve_backend(None) == "simulator" and "ada is measuring" in capsys.readouterr().err
     assert resolve_backend(None, timing=True) == resolve_backend("gpu") == "gpu"
     monkeypatch.setattr(device, "holder", lambda: "")
     assert resolve_backend(None) == "gpu"
     monkeypatch.setenv("GEMM_LAB_BUSY", "leave")
-    with pytest.raises(LabError, match="wait or emulator"):
+    with pytest.raises(LabError, match="wait or simulator"):
         resolve_backend(None)
 
 

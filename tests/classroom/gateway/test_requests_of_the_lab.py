@@ -7,7 +7,7 @@ import gemm_lab as lab
 import gpu_runner as device
 from classroom.gateway.requests import checked
 from gemm_lab import compiling
-from gemm_lab.lab import emulating
+from gemm_lab.lab import on_simulator
 from gemm_lab.lab.measuring import entry_of
 from gemm_lab.measure import check
 from gemm_lab.measure.benchmark import Entry, benchmark
@@ -74,20 +74,20 @@ TWICE = """extern "C" __global__ void __launch_bounds__(32) gemm(const int* same
 
 def test_an_array_that_is_given_twice_comes_back_at_the_same_places_from_a_server(monkeypatch):
     pytest.importorskip("distributed", reason="the extra classroom is not installed")
-    from classroom.gateway.worker import Emulator
+    from classroom.gateway.worker import Simulator
 
-    class Emulating:
+    class Simulating:
         def request(self, op, **payload):
             message = {"op": op, "payload": payload, "timeout_s": None, "patience_s": 90.0, "fresh": False}
-            job = checked(decoded(bytearray(b"".join(encoded(message)))), "emulator")
-            result, _ = Emulator().answer(**job)
+            job = checked(decoded(bytearray(b"".join(encoded(message)))), "simulator")
+            result, _ = Simulator().answer(**job)
             return understood(op, decoded(bytearray(b"".join(encoded(result)))), payload)
 
     kernel, same = compiling.compile(TWICE, arch="sm_80", name="mine"), np.arange(32, dtype=np.int32)
     args = [same, same, np.zeros(32, np.int32)]
-    here, _ = emulating.launch(kernel, (1, 1, 1), args)
-    monkeypatch.setattr(device, "emulating_server", Emulating)
-    there, _ = emulating.launch(kernel, (1, 1, 1), args)
+    here, _ = on_simulator.launch(kernel, (1, 1, 1), args)
+    monkeypatch.setattr(device, "simulating_server", Simulating)
+    there, _ = on_simulator.launch(kernel, (1, 1, 1), args)
     assert len(here) == len(there) == 3 and all(map(np.array_equal, here, there))
     assert np.array_equal(there[2], 2 * same)
 
@@ -97,6 +97,6 @@ def test_arrays_are_listed_wherever_they_stand_and_those_of_maps_once():
     of_a, of_b = TensorMap.of(a, (16,)), TensorMap.of(b, (16,))
     for args, places in (([a, a], [0, 0]), ([of_a, of_b, 3, of_b], [0, 1]), ([of_a, b, a, a], [1, 0, 0])):
         assert [int(found is b) for found in arrays_of(args)] == places
-        copies, arrays = emulating.copied(args)
+        copies, arrays = on_simulator.copied(args)
         given = [getattr(value, "array", value) for value in copies if not isinstance(value, int)]
         assert all(any(array is other for other in given) for array in arrays) and len(arrays) == len(places)

@@ -1,4 +1,4 @@
-"""A server on loopback whose workers emulate: results, errors, limits, and commands that cannot work."""
+"""A server on loopback whose workers simulate: results, errors, limits, and commands that cannot work."""
 
 import queue
 import socket
@@ -12,7 +12,7 @@ pytest.importorskip("distributed", reason="the extra classroom is not installed"
 
 from serving import SOURCE, N, Server, command, compiled, job, status, wait_for
 
-import gpu_simulator as emulator
+import gpu_simulator
 from gpu_runner import settings
 from gpu_runner.faults import GpuBusy
 from gpu_runner.remote import MOST_BYTES, RemoteSession, session_at
@@ -44,7 +44,7 @@ def test_results_and_counts_are_those_of_this_machine(session):
     kernel = compiled()
     found = job(session, kernel)
     a = np.zeros((N, N), np.float32)
-    here = emulator.launch(kernel["ptx"], "gemm", N, 64, [a, a, a.copy(), N])
+    here = gpu_simulator.launch(kernel["ptx"], "gemm", N, 64, [a, a, a.copy(), N])
     assert found["report"].totals == here.totals and found["report"].instructions == here.instructions
     with pytest.raises(LabError, match="ran on a server"):
         found["report"].inspect(found["report"].sites[0])
@@ -57,10 +57,10 @@ def test_the_whole_lab_uses_the_server(server, monkeypatch):
     monkeypatch.setenv("GEMM_LAB_SERVER", server.address)
     monkeypatch.setenv("GEMM_LAB_TOKEN", server.tokens["student1"])
     run = lab.kernel("simt/01").run(64)
-    assert run.passed and run.backend == "emulator" and run.sectors_per_request > 0
+    assert run.passed and run.backend == "simulator" and run.sectors_per_request > 0
     assert server.address in str(lab.here()) and "no GPU" in str(lab.here())
     jobs = session_at(server.address).workers()
-    assert len(jobs) == 2 and all(facts["backend"] == "emulator" for facts in jobs)
+    assert len(jobs) == 2 and all(facts["backend"] == "simulator" for facts in jobs)
     d = lab.kernel("simt/01").gemm(np.eye(32, dtype=np.float32), np.full((32, 32), 3, np.float32))
     assert np.array_equal(d, np.full((32, 32), 3))
     assert lab.kernel("simt/01").run(32).hazards() == []
@@ -68,16 +68,16 @@ def test_the_whole_lab_uses_the_server(server, monkeypatch):
 
 
 def test_an_error_is_the_kernels_own(session):
-    with pytest.raises(emulator.EmulatorError, match="out of bounds|outside|past"):
+    with pytest.raises(gpu_simulator.SimulatorError, match="out of bounds|outside|past"):
         job(session, compiled(source=SOURCE.replace("d[i * n + j]", "d[(1 << 20) + i * n + j]")))
     with pytest.raises(LaunchError, match="arguments|parameters"):
-        session.request("emulate", compiled=compiled(), grid=(1, 1, 1), args=[])
+        session.request("simulate", compiled=compiled(), grid=(1, 1, 1), args=[])
     job(session, compiled())
 
 
 def test_an_endless_loop_is_stopped(session):
     endless = SOURCE.replace("float sum = 0;", "float sum = 0; while (((volatile const float*)a)[0] < 100) ;")
-    with pytest.raises(emulator.BudgetExceeded, match="it spins at"):
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="it spins at"):
         job(session, compiled(source=endless), max_seconds=1.0)
     job(session, compiled())
 
@@ -111,7 +111,7 @@ def test_no_server_is_said_after_one_attempt(monkeypatch):
     lost = RemoteSession(address)
     for _ in range(3):
         with pytest.raises(ServerError, match="No server answers.*gemm-lab serve.*unset GEMM_LAB_SERVER"):
-            lost.request("emulate")
+            lost.request("simulate")
         assert len(asked) == 1, "it is not asked again at once"
     for wrong in ("http://no-such-host.invalid:8786", "http://127.0.0.1:port", "http://[::1", "http://"):
         with pytest.raises(ServerError, match="No server answers at"):
@@ -152,7 +152,7 @@ def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
     def long_job(one):
         try:
             job(one, kernel, max_seconds=5.0)
-        except emulator.BudgetExceeded as error:
+        except gpu_simulator.BudgetExceeded as error:
             errors.put(error)
 
     threads = [threading.Thread(target=long_job, args=(one,)) for one in slow]
@@ -172,16 +172,16 @@ def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("serve", "--host", "0.0.0.0", "--backend", "emulator"), "the server needs the names of the class"),
-        (("serve", "--host", "", "--backend", "emulator"), "the server needs the names of the class"),
-        (("serve", "--host", "no-such-host.invalid", "--backend", "emulator"), "no address of this machine"),
-        (("serve", "--backend", "emulator", "--roster", "no/such/file"), "cannot be read"),
-        (("serve", "--backend", "emulator", "--key", "some.pem"), "needs two files"),
-        (("serve", "--backend", "emulator", "--key", "no.pem", "--certificate", "no.pem"), "cannot be used"),
+        (("serve", "--host", "0.0.0.0", "--backend", "simulator"), "the server needs the names of the class"),
+        (("serve", "--host", "", "--backend", "simulator"), "the server needs the names of the class"),
+        (("serve", "--host", "no-such-host.invalid", "--backend", "simulator"), "no address of this machine"),
+        (("serve", "--backend", "simulator", "--roster", "no/such/file"), "cannot be read"),
+        (("serve", "--backend", "simulator", "--key", "some.pem"), "needs two files"),
+        (("serve", "--backend", "simulator", "--key", "no.pem", "--certificate", "no.pem"), "cannot be used"),
         (("serve", "--backend", "gpu"), "The GPU cannot be used"),
-        (("serve", "--backend", "emulator", "--workers", "-1"), "number of workers"),
+        (("serve", "--backend", "simulator", "--workers", "-1"), "number of workers"),
         (
-            ("serve", "--host", "127.0.0.1", "--port", "taken", "--workers", "1", "--backend", "emulator"),
+            ("serve", "--host", "127.0.0.1", "--port", "taken", "--workers", "1", "--backend", "simulator"),
             "choose another",
         ),
     ],

@@ -16,7 +16,7 @@ def answer(name: str, edit=lambda text: text):
     asked = exercise(name)
     text = edit(solution(name))
     rung = kernel_of(asked, text)
-    rung = replace(rung, config=rung.spec.configure(), emulated_arch=asked.criteria.get("arch"))
+    rung = replace(rung, config=rung.spec.configure(), simulated_arch=asked.criteria.get("arch"))
     return rung, rung.compile_as_taught()
 
 

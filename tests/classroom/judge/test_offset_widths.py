@@ -21,7 +21,7 @@ def answer(name: str, text: str):
     """The kernel with an answer, compiled as the judge does it."""
     asked = exercise(name)
     base = kernel(asked.criteria["kernel"])
-    return replace(kernel_of(asked, text), config=base.spec.configure(), emulated_arch=asked.criteria.get("arch"))
+    return replace(kernel_of(asked, text), config=base.spec.configure(), simulated_arch=asked.criteria.get("arch"))
 
 
 @pytest.mark.sampled(every=3)

@@ -1,4 +1,4 @@
-"""What the emulator runs and what is counted in the machine code is one binary."""
+"""What the simulator runs and what is counted in the machine code is one binary."""
 
 import pytest
 
@@ -17,7 +17,7 @@ COUNTED = sorted(name for name, task in exercises().items() if "arch" in task.cr
 @pytest.mark.sampled(every=12, first=2)
 @pytest.mark.parametrize("name", COUNTED)
 def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
-    counted, emulated = [], []
+    counted, simulated = [], []
     real_code, real_check = kernel_judge.judge_code, kernel_judge.Kernel.run
 
     def judge_code(compiled, rung, wanted):
@@ -26,8 +26,8 @@ def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
 
     def run(self, *arguments, **options):
         found = real_check(self, *arguments, **options)
-        if options["backend"] == "emulator":  # with a GPU here, one more run is of code for that GPU
-            emulated.append(found.compiled)
+        if options["backend"] == "simulator":  # with a GPU here, one more run is of code for that GPU
+            simulated.append(found.compiled)
         return found
 
     monkeypatch.setattr(kernel_judge, "judge_code", judge_code)
@@ -35,9 +35,9 @@ def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
     task = exercises()[name]
     found = kernel_judge.judge(kernel_of(task, solution(name)), task.criteria, rules=StrictRules())
     assert found.reasons == []
-    judged = [compiled for compiled in emulated if compiled.arch == task.criteria["arch"]]
+    judged = [compiled for compiled in simulated if compiled.arch == task.criteria["arch"]]
     assert {compiled.cubin for compiled in judged} == set(counted)
-    others = {compiled.arch for compiled in emulated} - {task.criteria["arch"]}
+    others = {compiled.arch for compiled in simulated} - {task.criteria["arch"]}
     assert others < set(found.runs[0][1].kernel.spec.targets), "once more as compiled for other GPUs"
     assert len(counted) == len(task.criteria.get("configs", [{}]))
 

@@ -27,7 +27,7 @@ SM_90, SM_100 = "atomicAdd(x, *x)", "__ffma2_rn(*x, *x, *x)"
 def found(name: str, text: str) -> str:
     asked = exercise(name)
     criteria = asked.criteria
-    answer = replace(kernel_of(asked, text), emulated_arch=criteria.get("arch"))
+    answer = replace(kernel_of(asked, text), simulated_arch=criteria.get("arch"))
     return wrong_on_other_targets(answer, answer.compile_as_taught().arch, criteria, 5, criteria.get("sms"))
 
 

@@ -15,7 +15,7 @@ from classroom.judge.special_launches import (
     wrong_with,
 )
 from classroom.skeletons import solution
-from gemm_lab.lab.emulating import smallest_size
+from gemm_lab.lab.on_simulator import smallest_size
 from gemm_lab.notebook.exercises import exercise, exercises, kernel_of
 from gpu_simulator import Placement
 from gpu_simulator.observers.hazards import Hazard

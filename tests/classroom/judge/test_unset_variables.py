@@ -1,4 +1,4 @@
-"""An answer with a variable that nobody sets is refused, even where 0 is right and the emulator would begin with 0."""
+"""An answer with a variable that nobody sets is refused, even where 0 is right and the simulator would begin with 0."""
 
 import pytest
 
@@ -45,5 +45,5 @@ def test_a_variable_that_the_compiler_takes_for_what_it_likes():
 def test_a_variable_that_the_first_round_sets_and_the_second_reads_is_right():
     text = solution("10_consumer", ("before = 0;", "before;"))
     assert "k_tile > 0 &&" in text
-    run = kernel_of(exercise("10_consumer"), text).run(256, 128, 512, backend="emulator")
+    run = kernel_of(exercise("10_consumer"), text).run(256, 128, 512, backend="simulator")
     assert run.passed and not run.hazards()

@@ -129,7 +129,7 @@ def test_a_memory_fault_names_the_address_as_a_number_and_the_hint_both_ways_out
     for wrong in ("lane_b + ni * 16 + k * BLOCK_N * 2", "lane_b ^ (ni * 16 + k * BLOCK_N * 8)"):
         made = kernel.edit(multiply=region.replace(right, wrong))
         with pytest.raises(MemoryFault) as fault:
-            made.run(256, backend="emulator", timed=False)
+            made.run(256, backend="simulator", timed=False)
         said = str(fault.value)
         assert re.search(r"accessed 16 bytes at shared address [\d,]+, but its shared memory has 32,768 bytes", said)
         assert "+" not in said and "^" not in said

@@ -51,15 +51,15 @@ def test_a_wrong_product_fails():
     assert not run.passed and run.as_dict()["error"].startswith("not timed: 3 elements") and "FAIL" in str(run)
 
 
-def test_the_emulator_cannot_run_a_library(capsys):
-    with pytest.raises(LabError, match="cannot be emulated"):
-        run_library("cublas_bf16", 512, 512, 512, backend="emulator")
+def test_the_simulator_cannot_run_a_library(capsys):
+    with pytest.raises(LabError, match="cannot be simulated"):
+        run_library("cublas_bf16", 512, 512, 512, backend="simulator")
     if not device.available():
         assert main(["library", "cublas_bf16"]) == 1 and "runs on a GPU only" in capsys.readouterr().err
 
 
 def test_a_kernel_is_run_under_its_short_name(capsys):
-    assert cli.main(["run", "unroll_bf16", "-n", "128", "--verify", "--backend", "emulator", "--json"]) == 0
+    assert cli.main(["run", "unroll_bf16", "-n", "128", "--verify", "--backend", "simulator", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["kernel"] == "wmma/unroll_bf16" and row["passed"]
 

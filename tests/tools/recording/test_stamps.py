@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.lab.emulating import launch
+from gemm_lab.lab.on_simulator import launch
 from gemm_lab.measure import timeline_files
 from gemm_lab.measure.inputs import make_inputs, reference
 from gemm_lab.model.pipeline_timeline import Timeline, broken_laws
@@ -16,7 +16,7 @@ from tools.recording.__main__ import main
 CONDITIONS = dict.fromkeys(timeline_files.NEEDED, "1")
 
 
-def emulated(name, m=128, n=256, k=512):
+def simulated(name, m=128, n=256, k=512):
     kernel = lab.kernel(name)
     kernel = kernel(**kernel.spec.configure())  # as it is taught, whichever GPU is here
     compiled = kernel.rewrite(stamps.instrument(kernel.source)).compile()
@@ -31,7 +31,7 @@ def emulated(name, m=128, n=256, k=512):
 
 @pytest.fixture(scope="module")
 def persistent():
-    return emulated("rtx5090/03_persistent")
+    return simulated("rtx5090/03_persistent")
 
 
 def test_a_stamped_copy_computes_the_same_and_tells_who_did_what(persistent):
@@ -47,7 +47,7 @@ def test_a_stamped_copy_computes_the_same_and_tells_who_did_what(persistent):
 @pytest.mark.parametrize("name", ["rtx5090/02", "b200/02", "b200/03", "b200/05", "hopper/05", "hopper/07"])
 def test_other_kernels_are_stamped_too(name):
     """Producers, tcgen05, pairs and clusters with multicast: exact, in order, and every filling was seen."""
-    timeline, kernel = emulated(name, m=256, n=512, k=512)
+    timeline, kernel = simulated(name, m=256, n=512, k=512)
     loads = timeline.of("TMA", "load")
     assert timeline.stages == kernel.config["NUM_STAGES"] and loads and broken_laws(timeline) == []
     assert timeline.of("warp", "wait") and timeline.of("warp", "issue")
@@ -93,7 +93,7 @@ def test_files_say_what_is_wrong_with_them(tmp_path, persistent):
         timeline_files.load(path)
 
 
-def test_a_recorded_timeline_is_drawn_beside_the_emulators(persistent, tmp_path, monkeypatch):
+def test_a_recorded_timeline_is_drawn_beside_the_simulators(persistent, tmp_path, monkeypatch):
     from gemm_lab.lab.actions import pipelines as api
 
     monkeypatch.setattr(api, "data_dir", lambda name: tmp_path)
@@ -113,7 +113,7 @@ def test_a_recorded_timeline_is_drawn_beside_the_emulators(persistent, tmp_path,
 
 
 def test_recording_from_the_command_line(tmp_path, monkeypatch, capsys):
-    """With the emulator in the place of the GPU: files, conditions, and a kernel that cannot be stamped is named."""
+    """With the simulator in the place of the GPU: files, conditions, and a kernel that cannot be stamped is named."""
     from types import SimpleNamespace
 
     from gpu_simulator.hardware.data_sheets import H200

@@ -1,6 +1,6 @@
 """The wmma instructions of mma.h: loads and stores of whole tiles, and their products.
 
-The distribution of a tile over the lanes is not documented. For m16n16k16 the emulator uses the layout of mma.m16n8k16
+The distribution of a tile over the lanes is not documented. For m16n16k16 the simulator uses the layout of mma.m16n8k16
 (two of them side by side), for m8n8k4 that of mma.m8n8k4, for the other shapes row-major order; elementwise code on
 fragments works with any layout. Wavefronts and sectors are counted for the machine instructions of
 `hardware.wmma_access`.

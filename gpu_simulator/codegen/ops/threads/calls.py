@@ -1,4 +1,4 @@
-"""Calls of printf, assert, malloc and free, which the emulator implements itself; others are inlined before."""
+"""Calls of printf, assert, malloc and free, which the simulator implements itself; others are inlined before."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """clusterlaunchcontrol: a block takes over the work of a cluster that has not started. PTX ISA, "clusterlaunchcontrol".
 
-Like the hardware, the emulator chooses how many clusters have started: here, those that run together.
+Like the hardware, the simulator chooses how many clusters have started: here, those that run together.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def barrier(e, i, following=None):
 
 @op("membar", "fence", forms="every level and scope: memory here is always in order")
 def fence(e, i):
-    """Memory fences. They only inform observers, because the emulator's memory is sequentially consistent."""
+    """Memory fences. They only inform observers, because the simulator's memory is sequentially consistent."""
     wide = bool({"gl", "gpu", "sys", *(["cluster"] if e.clustered else [])} & set(i.parts))
     elsewhere = "proxy" in i.parts and {"tensormap__generic", "alias"} & set(i.parts)
     if not e.observed or elsewhere:

@@ -1,6 +1,6 @@
-"""`python -m benchmarks.emulator_speed_of_rungs`: measures the speed of the emulator on this machine.
+"""`python -m benchmarks.simulator_speed_of_rungs`: measures the speed of the simulator on this machine.
 
-The emulator counts as usual. The times are medians of three launches after the first one, which also parses the PTX.
+The simulator counts as usual. The times are medians of three launches after the first one, which also parses the PTX.
 If Numba is installed, its CUDA simulator computes the same naive product for comparison.
 """
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from gemm_lab.lab import emulating
+from gemm_lab.lab import on_simulator
 from gemm_lab.lab.kernel import kernel
 from gemm_lab.measure.inputs import make_inputs
 
@@ -52,7 +52,7 @@ def seconds(name: str, n: int, **options) -> tuple[float, float]:
     times = []
     for _ in range(4):
         begun = time.perf_counter()
-        emulating.launch(compiled, made.grid(n, n, n), args, **options)
+        on_simulator.launch(compiled, made.grid(n, n, n), args, **options)
         times.append(time.perf_counter() - begun)
     return times[0], statistics.median(times[1:])
 

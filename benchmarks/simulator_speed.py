@@ -1,6 +1,6 @@
-"""Measures the emulator: the time for each rung at 512 × 512 × 512, divided by that of NumPy's float32 product.
+"""Measures the simulator: the time for each rung at 512 × 512 × 512, divided by that of NumPy's float32 product.
 
-Run it with `python benchmarks/emulator_speed.py`. It takes minutes and prints a line for each rung: name and ratio.
+Run it with `python benchmarks/simulator_speed.py`. It takes minutes and prints a line for each rung: name and ratio.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def main() -> None:
             a @ b
 
     rungs = {kernel.name: kernel for ladder in LADDERS for kernel in lab.ladder(ladder)}
-    works = {name: lambda kernel=kernel: kernel.run(N, backend="emulator") for name, kernel in rungs.items()}
+    works = {name: lambda kernel=kernel: kernel.run(N, backend="simulator") for name, kernel in rungs.items()}
     for name, ratio in ratios(works, numpy_product, rounds=2).items():
         print(f"{name:34} {20 * ratio:8.0f}")
 

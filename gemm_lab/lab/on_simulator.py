@@ -1,4 +1,4 @@
-"""Runs a Kernel on the emulator: the same checks as on a GPU, and counts for every line of its source."""
+"""Runs a Kernel on the simulator: the same checks as on a GPU, and counts for every line of its source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gpu_runner as device
-import gpu_simulator as emulator
+import gpu_simulator
 from gemm_lab import config
 from gemm_lab.lab import known_types  # noqa: F401  registers the types of a server's reports
 from gemm_lab.lab.launchable import Launchable
@@ -33,7 +33,7 @@ SECONDS_WITHOUT_ASKING, WORD_S = 60.0, 15.0
 INSTRUCTION_S, STEP_S = (
     0.4e-6,
     10e-6,
-)  # seconds that the emulator takes for a warp instruction, and for a step of all lanes, on two cores
+)  # seconds that the simulator takes for a warp instruction, and for a step of all lanes, on two cores
 # Warp instructions that a kernel may execute. The limit is at least 20 times what any kernel of the catalogue and any
 # correct answer needs (simt/01 to 03 need most: one instruction for five or six products), and it is small enough that
 # an endless loop is found soon.
@@ -46,7 +46,7 @@ WHOLE_TILE = 128  # a kernel for any size computes whole tiles, even if D has fe
 # machine that is slow, busy, or suspended during a run.
 MARGIN, STEPS_OF_A_LAUNCH, STEPS_FOR_EACH_K, PRODUCTS_A_STEP = 20, 25_000, 110, 4096
 # Peak memory of a checked run, in bytes for each element of A and B, and of C and D. It holds the inputs, their copies,
-# the emulator's own data and the exact result. Measured as the growth of the process, for sizes from 1024³ to
+# the simulator's own data and the exact result. Measured as the growth of the process, for sizes from 1024³ to
 # 8192 × 2048 × 32, in FP16 and FP32.
 BYTES_OF_INPUTS, BYTES_OF_RESULTS = 20, 35
 
@@ -57,7 +57,7 @@ def budget(m: int, n: int, k: int) -> int:
 
 
 def step_budget(m: int, n: int, k: int) -> int:
-    """The number of emulator steps allowed for an m × n × k product: `MARGIN` times what correct kernels need."""
+    """The number of simulator steps allowed for an m × n × k product: `MARGIN` times what correct kernels need."""
     return MARGIN * (STEPS_OF_A_LAUNCH + STEPS_FOR_EACH_K * k + m * n * k // PRODUCTS_A_STEP)
 
 
@@ -69,19 +69,19 @@ def limits(m: int, n: int, k: int) -> dict[str, int]:
 def launch(
     compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1), **options: Any
 ) -> tuple[list[np.ndarray], Report]:
-    """Run a kernel once on the emulator; returns the arrays of `args` as they are afterwards, and the report.
+    """Run a kernel once on the simulator; returns the arrays of `args` as they are afterwards, and the report.
 
-    The arrays in `args` are not changed. If GEMM_LAB_SERVER names a server whose workers run the emulator, the kernel
+    The arrays in `args` are not changed. If GEMM_LAB_SERVER names a server whose workers run the simulator, the kernel
     runs there. options: keyword arguments of `gpu_simulator.launch`, such as its limits; without limits, only the stop
     button ends a launch that hangs. Raises what `gpu_simulator.launch` raises.
     """
-    server = device.emulating_server()
+    server = device.simulating_server()
     if server is not None:
         if "placement" in options:
             options["placement"] = vars(options["placement"])
         facts = {name: getattr(compiled, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
         answer = server.request(
-            "emulate",
+            "simulate",
             compiled=facts | {"files": dict(compiled.files)},
             grid=tuple(grid),
             args=list(args),
@@ -90,7 +90,7 @@ def launch(
         )
         return answer["arrays"], answer["report"]
     copies, arrays = copied(args)
-    report = emulator.launch(
+    report = gpu_simulator.launch(
         compiled, compiled.entry, tuple(grid), (compiled.threads, 1, 1), copies, cluster=cluster, **options
     )
     return arrays, report
@@ -109,12 +109,12 @@ def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
     return [copy(value) for value in args], [made[id(array)] for array in arrays]
 
 
-def check_on_emulator(
+def check_on_simulator(
     kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, seed: int = 0, sms: int | None = None
 ) -> tuple[list[Verdict], Report]:
-    """Do the two checks of `check_twice` on the emulator.
+    """Do the two checks of `check_twice` on the simulator.
 
-    Returns their verdicts, and the emulator's report of the first launch. sms: see `Kernel.grid`.
+    Returns their verdicts, and the simulator's report of the first launch. sms: see `Kernel.grid`.
     """
     reports: list[Report] = []
 
@@ -157,7 +157,7 @@ def _say(what: str) -> None:
 class Hazards:
     """The result of a search for hazards.
 
-    size: (m, n, k) of the launches. reports: the emulator's report of each launch, by its timing, "early" or "late".
+    size: (m, n, k) of the launches. reports: the simulator's report of each launch, by its timing, "early" or "late".
     """
 
     size: tuple[int, int, int]
@@ -168,7 +168,7 @@ class Hazards:
         """The hazards, those between the most distant threads first. One that both timings show is listed once."""
         every = {str(hazard): hazard for report in reversed(self.reports.values()) for hazard in report.hazards}
         order = dict.fromkeys(str(hazard) for report in self.reports.values() for hazard in report.hazards)
-        return emulator.widest_first([every[text] for text in order])
+        return gpu_simulator.widest_first([every[text] for text in order])
 
 
 def find_hazards(kernel: Launchable, compiled: Compiled, sms: int | None = None) -> Hazards:
@@ -200,10 +200,10 @@ def search(
 
 @dataclass(frozen=True)
 class Small:
-    """The emulator's counts at a small size, shown with a run on a GPU; or `stopped`, the reason why there are none.
+    """The simulator's counts at a small size, shown with a run on a GPU; or `stopped`, the reason why there are none.
 
-    The emulator may stop at a kernel that gave the right result on a GPU: at a fault that did no harm there, or at an
-    instruction that the emulator does not support. size: (m, n, k).
+    The simulator may stop at a kernel that gave the right result on a GPU: at a fault that did no harm there, or at an
+    instruction that the simulator does not support. size: (m, n, k).
     """
 
     size: tuple[int, int, int]
@@ -212,15 +212,15 @@ class Small:
 
 
 def small_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
-    """The size at which the emulator counts for a GPU run at m × n × k: the smaller of this and `smallest_size`."""
+    """The size at which the simulator counts for a GPU run at m × n × k: the smaller of this and `smallest_size`."""
     return min(smallest_size(kernel), (m, n, k), key=math.prod)
 
 
 def count_small(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int | None = None) -> Small:
-    """Check and count on the emulator at the `small_size` of a run. Errors are returned as `Small.stopped`."""
+    """Check and count on the simulator at the `small_size` of a run. Errors are returned as `Small.stopped`."""
     size = small_size(kernel, m, n, k)
     try:
-        return Small(size, check_on_emulator(kernel, compiled, *size, 0, sms)[1])
+        return Small(size, check_on_simulator(kernel, compiled, *size, 0, sms)[1])
     except LabError as error:
         return Small(size, stopped=str(error))
 
@@ -260,7 +260,7 @@ def require_memory(kernel: Launchable, m: int, n: int, k: int) -> None:
         edge = int((limit / 2 / (BYTES_OF_INPUTS + BYTES_OF_RESULTS)) ** 0.5) // 128 * 128
         raise LabError(
             f"{kernel.name} at {m} × {n} × {k} would need about {in_words(needed)} of memory on the "
-            f"emulator with its copies and the exact result, and {in_words(limit)} may be used. "
+            f"simulator with its copies and the exact result, and {in_words(limit)} may be used. "
             + (
                 f"Choose a smaller size; {edge} × {edge} × {edge} would fit."
                 if edge
@@ -279,7 +279,7 @@ def require_patience(
     seconds = 2 * estimate_s(kernel, compiled, m, n, k, sms)
     if seconds > SECONDS_WITHOUT_ASKING and not sure:
         raise LabError(
-            f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the emulator. "
+            f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the simulator. "
             "Choose a smaller size, or confirm that you want to wait: run(…, sure=True), or --yes."
         )
 
