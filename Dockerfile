@@ -31,7 +31,7 @@ COPY tools/install.py tools/
 RUN PIP_NO_CACHE_DIR=1 python tools/install.py "${EXTRA:-lab}" ${TORCH:+--torch} --packages-alone
 
 COPY . .
-RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable ./gpu_simulator --editable ./gemm_lab_lessons --editable . \
+RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable ./gpu_simulator --editable ./gemm_lab_lessons --editable ./gemm_lab_classroom --editable . \
  && chown -R learner:learner /gemm_lab
 
 # With --gpus all: compute for CUDA, utility for the clocks and the power that NVML reads.

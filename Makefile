@@ -104,7 +104,7 @@ run: $(LAB_STAMP)
 	$(PY) -m tools.run_notebooks --into build/notebooks
 
 course: $(COURSE_STAMP)
-	$(PY) -m classroom.course --into course
+	$(PY) -m gemm_lab_classroom.course --into course
 
 record: $(LAB_STAMP)
 	$(PY) -m tools.recording speeds
@@ -120,7 +120,7 @@ sizes:
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .mypy_cache .coverage .coverage.* test-results
-	find gemm_lab gpu_simulator gpu_runner classroom tools tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
+	find gemm_lab gpu_simulator gpu_runner gemm_lab_classroom tools tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
 # A stamp is newer than pyproject.toml once its packages are in; so a second run installs nothing.
 $(STAMP)-made:
@@ -138,7 +138,7 @@ $(STAMP)-made:
 	@touch "$@"
 
 # The packages of this checkout that have a pyproject.toml of their own.
-PRODUCTS = --editable ./gpu_simulator --editable ./gemm_lab_lessons
+PRODUCTS = --editable ./gpu_simulator --editable ./gemm_lab_lessons --editable ./gemm_lab_classroom
 
 # $(call install,EXTRAS): torch where it is named, the locked packages, and this folder.
 install = $(PY) tools/install.py $(call locks,$(1)) $(if $(filter torch,$(call extras,$(1))),--torch)

@@ -262,7 +262,12 @@ def serve_gpus(options) -> int:
     """Serve this machine's GPUs through a queue until the command is stopped."""
     import asyncio
 
-    from classroom.gateway.serve import Place, environments, serve
+    try:
+        from gemm_lab_classroom.gateway.serve import Place, environments, serve
+    except ModuleNotFoundError as error:
+        if error.name != "gemm_lab_classroom":
+            raise
+        raise LabError("The server of a class is a package of its own: `pip install gemm_lab_classroom`.") from None
 
     place = Place(options.host, options.port, options.roster, options.certificate, options.key)
     asyncio.run(serve(place, environments(options.backend, options.workers), _say))

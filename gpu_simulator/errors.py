@@ -42,8 +42,8 @@ class LaunchError(LabError):
 class NotJudged(LabError):
     """The work stopped because of the machine, not because of the answer: a process was killed, a file not written.
 
-    It is neither a pass nor a fail. Checks let this error propagate, and `classroom.grading` gives it a verdict of its
-    own.
+    It is neither a pass nor a fail. Checks let this error propagate, and `gemm_lab_classroom.grading` gives it a
+    verdict of its own.
     """
 
 

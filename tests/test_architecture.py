@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # From the ground up. A package imports those before it; the two exceptions are told at `RUNNER_MAY_IMPORT` and `GATE`.
-PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons", "classroom", "tools")
+PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons", "gemm_lab_classroom", "tools")
 
 # From the ground up. A part is a module or a sub-package; it imports parts of its own floor and of those below it.
 # "__init__" is the package's own __init__.py, and what imports the package by its name alone imports that.
@@ -59,7 +59,7 @@ BESIDE = "gpu_simulator.compiler"
 # A kernel can be launched on a GPU without the simulator.
 RUNNER_MAY_IMPORT = {"compiler", "hardware", "errors", "argument_checks"}
 # `gemm-lab serve` starts the gateway. It is the one way up, and inside a function: nothing else loads it.
-GATE = ("gemm_lab.cli", "classroom.gateway")
+GATE = ("gemm_lab.cli", "gemm_lab_classroom.gateway")
 
 # Beside the standard library and this project's packages. Parts that are not listed may import what pyproject.toml has.
 THIRD_PARTY = {
@@ -214,12 +214,12 @@ def test_imports_go_down_only(path):
         ("gemm_lab_lessons.ch04", "from gemm_lab_lessons.ch05 import tile_layout"),
         ("gemm_lab_lessons.shared", "from gemm_lab_lessons.ch05 import tile_layout"),
         ("gemm_lab.notebook", "import gemm_lab.cli"),
-        ("gemm_lab.notebook", "from classroom import grading"),
+        ("gemm_lab.notebook", "from gemm_lab_classroom import grading"),
         ("gemm_lab.cli", "from gemm_lab.notebook.cells import parse_line"),
-        ("gemm_lab.cli", "from classroom.gateway.serve import serve"),
-        ("gemm_lab.cli", "def f():\n    from classroom import grading"),
+        ("gemm_lab.cli", "from gemm_lab_classroom.gateway.serve import serve"),
+        ("gemm_lab.cli", "def f():\n    from gemm_lab_classroom import grading"),
         ("gemm_lab.cli", "def f():\n    from tools.sync import sync"),
-        ("classroom.grading", "from tools.wrong_answers import answers"),
+        ("gemm_lab_classroom.grading", "from tools.wrong_answers import answers"),
     ],
 )
 def test_an_upward_import_is_seen(part, source):
@@ -245,9 +245,12 @@ def test_an_upward_import_is_seen(part, source):
         ),
         ("gemm_lab.lab", "import gpu_simulator, gpu_runner\nfrom gemm_lab import catalog\nfrom .cards import html"),
         ("gemm_lab.__init__", "HOMES = {'here': 'gemm_lab.lab', 'figure': 'gemm_lab.notebook.show'}"),
-        ("gemm_lab.cli", "from gemm_lab import __version__\ndef f():\n    from classroom.gateway import serve"),
-        ("classroom.grading", "from gemm_lab.notebook import exercises\nfrom classroom import skeletons"),
-        ("tools.sync", "from classroom import skeletons\nimport gemm_lab as lab"),
+        (
+            "gemm_lab.cli",
+            "from gemm_lab import __version__\ndef f():\n    from gemm_lab_classroom.gateway import serve",
+        ),
+        ("gemm_lab_classroom.grading", "from gemm_lab.notebook import exercises\nfrom classroom import skeletons"),
+        ("tools.sync", "from gemm_lab_classroom import skeletons\nimport gemm_lab as lab"),
     ],
 )
 def test_a_downward_import_is_let_through(part, source):
@@ -297,7 +300,7 @@ def test_a_cycle_is_seen():
     assert a_cycle({"a": {"b", "c"}, "b": {"c"}}) == []
 
 
-AUTHORS = re.compile(r"^\s*(?:from|import)\s+(?:tools|classroom|tests)\b", re.M)
+AUTHORS = re.compile(r"^\s*(?:from|import)\s+(?:tools|gemm_lab_classroom|tests)\b", re.M)
 
 
 def test_notebooks_need_what_a_learner_installs():

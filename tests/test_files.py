@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons", "classroom", "tools")
+PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons", "gemm_lab_classroom", "tools")
 
 MAX_FILES = 22
 # Folders with more files at one level, and why that is better than another level.

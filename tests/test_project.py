@@ -94,7 +94,7 @@ def test_environment_agrees_with_pyproject():
     assert {re.match(r"\w+", entry)[0] for entry in plain} == {"python", "pip"}
 
     *products, package = [entry for entry in pip if entry.startswith("-e")]
-    assert products == ["-e ./gpu_simulator", "-e ./gemm_lab_lessons"]
+    assert products == ["-e ./gpu_simulator", "-e ./gemm_lab_lessons", "-e ./gemm_lab_classroom"]
     chosen = re.fullmatch(r"-e \.\[([\w,]+)\]", package)[1].split(",")
     assert set(chosen) == {"cuda13", "torch", "test"}
     offered = CORE.union(*map(extra, chosen))
@@ -125,7 +125,7 @@ PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md")
 PAGES.remove("CHANGELOG.md")
 BUILD = ["Makefile", "Dockerfile", ".devcontainer/devcontainer.json", ".pre-commit-config.yaml", "pyproject.toml"]
 WORKFLOWS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / ".github").rglob("*.yml"))]
-TOP = "gemm_lab_lessons|gemm_lab|gpu_simulator|gpu_runner|classroom|tools|tests|kernels|notebooks|images|results|benchmarks|docs"
+TOP = "gemm_lab_lessons|gemm_lab|gpu_simulator|gpu_runner|gemm_lab_classroom|tools|tests|kernels|notebooks|images|results|benchmarks|docs"
 # A path from the root of the repository; one with a placeholder (NN_name, <gpu>, *) is none.
 PATH = re.compile(rf"(?<![\w./-])(?:{TOP})/[\w./-]*\w(?![\w<*…]|/<)")
 MODULE = re.compile(rf"(?<=-m )(?:{TOP})(?:\.\w+)*")
@@ -221,7 +221,10 @@ def test_an_empty_name_of_the_environment_is_the_usual_one():
 )
 def test_lab_installs_the_extra_for_the_driver(variables, extras, tmp_path):
     plan = make("-n", "lab", "LOCKED=0", f"VENV={tmp_path}", *variables).stdout
-    (install,) = re.findall(r"--editable ./gpu_simulator --editable ./gemm_lab_lessons --editable (.*)", plan)
+    (install,) = re.findall(
+        r"--editable ./gpu_simulator --editable ./gemm_lab_lessons --editable ./gemm_lab_classroom --editable (.*)",
+        plan,
+    )
     assert install.strip('"') == (f".[{extras}]" if extras else ".")
     assert "locks/" not in plan and "constraints.txt" not in plan
 

@@ -163,7 +163,7 @@ def test_links_to_the_references_and_the_errata_arrive(number):
 
 
 def test_no_file_names_a_source_without_a_name():
-    folders = ("gemm_lab", "gemm_lab_lessons", "gpu_simulator", "gpu_runner", "classroom", "kernels", "tools")
+    folders = ("gemm_lab", "gemm_lab_lessons", "gpu_simulator", "gpu_runner", "gemm_lab_classroom", "kernels", "tools")
     files = [p for folder in folders for p in (ROOT / folder).rglob("*") if p.suffix in {".py", ".cu", ".cuh", ".toml"}]
     files += [path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")] if path.name != "CHANGELOG.md"]
     ghosts = {path.name: GHOST.findall(path.read_text(encoding="utf-8")) for path in files}

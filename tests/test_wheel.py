@@ -16,12 +16,13 @@ from gemm_lab.notebook_files import copy_series
 from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("gemm_lab", "gpu_runner", "classroom")
+PACKAGES = ("gemm_lab", "gpu_runner")
 DATA = ("kernels", "images", "results", "notebooks", "docs")
 
 
 PRODUCT = ROOT / "gpu_simulator"
 LESSONS = ROOT / "gemm_lab_lessons"
+CLASSROOM = ROOT / "gemm_lab_classroom"
 
 
 def built(project: Path, folder: Path) -> Path:
@@ -47,6 +48,11 @@ def simulator(tmp_path_factory):
 @pytest.fixture(scope="module")
 def lessons(tmp_path_factory):
     return built(LESSONS, tmp_path_factory.mktemp("lessons"))
+
+
+@pytest.fixture(scope="module")
+def classroom(tmp_path_factory):
+    return built(CLASSROOM, tmp_path_factory.mktemp("classroom"))
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +122,20 @@ def test_the_wheel_of_the_lessons_has_the_rooms_and_neither_tests_nor_wrong_answ
     }
     (points,) = [name for name in names if name.endswith("entry_points.txt")]
     assert "[gemm_lab.courses]" in zipfile.ZipFile(lessons).read(points).decode()
+
+
+def test_the_wheel_of_the_classroom_holds_its_modules_alone(classroom):
+    names = {name for name in zipfile.ZipFile(classroom).namelist() if ".dist-info/" not in name}
+    assert names == {path.relative_to(ROOT).as_posix() for path in CLASSROOM.rglob("*.py")}
+
+
+def test_without_the_classroom_serving_says_what_to_install(outside):
+    site, _, python = outside
+    (site / "gemm_lab_classroom.py").write_text("raise ModuleNotFoundError(name='gemm_lab_classroom')\n")
+    try:
+        assert "pip install gemm_lab_classroom" in python("-m", "gemm_lab.cli", "serve", fails=True)
+    finally:
+        (site / "gemm_lab_classroom.py").unlink()
 
 
 def test_the_wheel_of_the_lab_has_no_answer(wheel):

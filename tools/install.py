@@ -19,7 +19,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PIP = [sys.executable, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check", "--progress-bar=off"]
-PRODUCTS = ("gpu_simulator", "gemm_lab_lessons")  # packages of this checkout that have a pyproject.toml of their own
+PRODUCTS = (
+    "gpu_simulator",
+    "gemm_lab_lessons",
+    "gemm_lab_classroom",
+)  # packages of this checkout that have a pyproject.toml of their own
 PINNED = re.compile(r"^[\w.-]+==", re.M)
 TAKEN_UP = re.compile(r"(?:Collecting|Requirement already satisfied:|Processing) (?:\S*/)?([\w.]+)")
 OF_OTHER_MACHINES = re.compile(r"Ignoring \S+: markers ")

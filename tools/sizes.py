@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("gemm_lab", "gemm_lab_lessons", "classroom", "gpu_runner", "gpu_simulator", "tools")
+PACKAGES = ("gemm_lab", "gemm_lab_lessons", "gemm_lab_classroom", "gpu_runner", "gpu_simulator", "tools")
 ANSWERS = {"solutions", "wrong_answers"}  # what learners write, and no part of a package
 ROUNDED_TO = 500
 

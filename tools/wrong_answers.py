@@ -20,11 +20,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from classroom.judge.strict_rules import StrictRules
-from classroom.skeletons import all_handouts, skeleton, solution
 from gemm_lab.catalog import tomllib
 from gemm_lab.lab import kernel
 from gemm_lab.notebook.exercises import Exercise, exercises, judge_kernel, kernel_of
+from gemm_lab_classroom.judge.strict_rules import StrictRules
+from gemm_lab_classroom.skeletons import all_handouts, skeleton, solution
 from gpu_simulator.errors import ConfigError, LabError
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,9 +12,9 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from classroom import course, nbgrader_steps
-from classroom.grading import Grade
 from gemm_lab.notebook_files import notebooks_of
+from gemm_lab_classroom import course, nbgrader_steps
+from gemm_lab_classroom.grading import Grade
 
 NAME = "02_short"
 KERNEL, CHOICE = "02_inner_product", "02_warp_tile"

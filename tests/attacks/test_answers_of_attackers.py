@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from attack_scale import FULL
 
-from classroom.grading import judged
 from gemm_lab.notebook.exercises import exercises
+from gemm_lab_classroom.grading import judged
 
 FOLDER = Path(__file__).parent / "answers"
 NAMES = "|".join(sorted(exercises(), key=len, reverse=True))

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import gpu_simulator
-from classroom.gateway.requests import OPERATIONS, checked
-from classroom.judge.special_launches import Circumstances
 from gemm_lab.lab.known_types import REPORT
 from gemm_lab.lab.on_simulator import limits
+from gemm_lab_classroom.gateway.requests import OPERATIONS, checked
+from gemm_lab_classroom.judge.special_launches import Circumstances
 from gpu_runner.faults import KernelFault, WorkerLost
 from gpu_runner.remote import RemoteSession
 from gpu_runner.settings import version

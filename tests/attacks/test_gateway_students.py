@@ -21,8 +21,8 @@ pytest.importorskip("distributed", reason="the extra classroom is not installed"
 
 from serving import Server, command, compiled, job, status, wait_for
 
-from classroom.gateway import fair_queue
-from classroom.gateway.roster import Roster
+from gemm_lab_classroom.gateway import fair_queue
+from gemm_lab_classroom.gateway.roster import Roster
 from gpu_runner.faults import WorkerLost
 from gpu_runner.remote import RemoteSession
 from gpu_runner.transport import wire

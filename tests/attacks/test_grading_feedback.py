@@ -21,8 +21,8 @@ from small_course import (  # noqa: E402
     nbgrader_steps,  # noqa: E402
 )
 
-from classroom.feedback_page import TAGS, cleaned  # noqa: E402
 from gemm_lab.notebook.exercises import exercises  # noqa: E402
+from gemm_lab_classroom.feedback_page import TAGS, cleaned  # noqa: E402
 
 MARK = "evil()"  # every attack runs this
 MARKDOWN = [

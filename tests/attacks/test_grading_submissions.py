@@ -30,7 +30,7 @@ from small_course import (  # noqa: E402
     nbgrader_steps,  # noqa: E402
 )
 
-from classroom.submission import notebook_of  # noqa: E402
+from gemm_lab_classroom.submission import notebook_of  # noqa: E402
 
 ALL, NONE = {KERNEL: 10, CHOICE: 10}, {KERNEL: 0, CHOICE: 0}
 

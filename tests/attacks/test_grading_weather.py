@@ -15,9 +15,9 @@ import time
 import pytest
 from attack_scale import FULL, count
 
-from classroom import grading
-from classroom.grading import grade
-from classroom.skeletons import skeleton, solution
+from gemm_lab_classroom import grading
+from gemm_lab_classroom.grading import grade
+from gemm_lab_classroom.skeletons import skeleton, solution
 
 pytestmark = [
     pytest.mark.timeout(3600),
@@ -148,7 +148,7 @@ def test_a_busy_machine_gives_the_grades_of_a_quiet_one(busy, quiet):
 @pytest.mark.long
 def test_no_clock_takes_part_in_judging(monkeypatch):
     """Whatever the clocks say: hours between any two looks at them."""
-    from classroom.grading import judged
+    from gemm_lab_classroom.grading import judged
 
     def leaping(real, factor):
         first = real()

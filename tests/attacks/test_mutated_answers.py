@@ -10,9 +10,9 @@ import re
 import pytest
 from attack_scale import count
 
-from classroom.skeletons import solution
 from gemm_lab.notebook import exercises as exercises_module
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
+from gemm_lab_classroom.skeletons import solution
 from gpu_simulator.errors import LabError, NotJudged
 from tools.wrong_answers import kernel_of
 

@@ -6,13 +6,13 @@ import unicodedata
 import pytest
 from attack_scale import count, parts
 
-from classroom.judge.answer_text import refusals
-from classroom.judge.strict_rules import StrictRules
-from classroom.skeletons import solution
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import WrongAnswer, exercises, judge_kernel
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
+from gemm_lab_classroom.judge.answer_text import refusals
+from gemm_lab_classroom.judge.strict_rules import StrictRules
+from gemm_lab_classroom.skeletons import solution
 from gpu_simulator import compiler
 from gpu_simulator.compiler.compiler_process import CompilerProcess
 from tools.wrong_answers import kernel_of, tricks

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from classroom import grading
-from classroom.grading import grade
-from classroom.skeletons import solution
 from gemm_lab.config import PACKAGE, data_dir
 from gemm_lab.notebook.exercises import exercises
+from gemm_lab_classroom import grading
+from gemm_lab_classroom.grading import grade
+from gemm_lab_classroom.skeletons import solution
 from gpu_simulator.compiler import sandbox
 
 pytestmark = pytest.mark.skipif(not sandbox.available()[0], reason=sandbox.available()[1])
@@ -92,8 +92,8 @@ except compiler.CompileError as error:
 def test_with_every_rule_for_the_text_taken_away_no_file_comes_in(path, monkeypatch):
     """The second wall alone: the rules of `answer_text` are switched off in the grader's process."""
     off = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import classroom.judge.strict_rules as judge; "
-        "judge.refusals = lambda *_: []; from classroom.grading import child; child()"
+        "import sys; sys.path.insert(0, sys.argv[1]); import gemm_lab_classroom.judge.strict_rules as judge; "
+        "judge.refusals = lambda *_: []; from gemm_lab_classroom.grading import child; child()"
     )
     monkeypatch.setattr(grading, "_CHILD", off)
     right = solution("06_swizzle")

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gemm_lab as lab
-from classroom.choice_text import Unreadable, choice_of
-from classroom.grading import Grade, judged
 from gemm_lab.notebook.exercises import WrongAnswer
+from gemm_lab_classroom.choice_text import Unreadable, choice_of
+from gemm_lab_classroom.grading import Grade, judged
 from gpu_simulator.errors import LabError
 
 RIGHT = [

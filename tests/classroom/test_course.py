@@ -10,11 +10,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from classroom import course
-from classroom.skeletons import BEGIN, code_lines, solution
 from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.puzzle import puzzles
+from gemm_lab_classroom import course
+from gemm_lab_classroom.skeletons import BEGIN, code_lines, solution
 from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import gemm_lab as lab
-from classroom import grading
-from classroom.grading import Grade, grade, judged
-from classroom.skeletons import skeleton, solution
 from gemm_lab.config import PACKAGE
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
+from gemm_lab_classroom import grading
+from gemm_lab_classroom.grading import Grade, grade, judged
+from gemm_lab_classroom.skeletons import skeleton, solution
 from gpu_runner.settings import cache_dir
 from gpu_simulator.compiler import compiled_cache
 from gpu_simulator.errors import LabError, NotJudged
@@ -137,7 +137,7 @@ def test_an_answer_that_uses_up_the_processor_time_is_not_judged_and_not_tried_a
         grading,
         "_CHILD",
         f"import sys, tempfile; tempfile.mkstemp(dir={str(tmp_path)!r}); sys.path.insert(0, sys.argv[1])\n"
-        "from classroom.grading import _limit_resources; _limit_resources(1)\n"
+        "from gemm_lab_classroom.grading import _limit_resources; _limit_resources(1)\n"
         "print('begun', flush=True)\nwhile True: pass",
     )
     found = grade(KERNEL, RIGHT, limit_s=1)
@@ -177,7 +177,7 @@ def test_when_the_grading_is_ended_the_process_that_judges_ends_too(number):
 
     answer = exercises()["10_consumer"].room.folder / "solutions" / "10_consumer.cu"  # takes many seconds
     command = subprocess.Popen(
-        [sys.executable, "-m", "classroom.grading", "10_consumer", str(answer)], cwd=PACKAGE.parent
+        [sys.executable, "-m", "gemm_lab_classroom.grading", "10_consumer", str(answer)], cwd=PACKAGE.parent
     )
     try:
         assert until(lambda: len(started(command.pid)) >= 2, 60), "a judge and its compiler are at work"

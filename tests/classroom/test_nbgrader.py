@@ -17,10 +17,10 @@ from nbgrader.api import Gradebook  # noqa: E402
 from nbgrader.apps import NbGraderAPI  # noqa: E402
 from traitlets.config import Config  # noqa: E402
 
-from classroom import course, nbgrader_steps  # noqa: E402
-from classroom.skeletons import code_lines, skeleton, solution  # noqa: E402
 from gemm_lab.config import data_dir  # noqa: E402
 from gemm_lab.notebook_files import notebooks_of  # noqa: E402
+from gemm_lab_classroom import course, nbgrader_steps  # noqa: E402
+from gemm_lab_classroom.skeletons import code_lines, skeleton, solution  # noqa: E402
 from tools import run_notebooks as run
 
 pytestmark = pytest.mark.timeout(900)  # a busy machine only takes longer
@@ -29,7 +29,7 @@ KERNEL, CHOICE = "02_inner_product", "02_warp_tile"
 RIGHT_KERNEL, RIGHT_CHOICE = solution(KERNEL), "choice = dict(warps_m=4, warps_n=2)"
 # A student's Python that would let everything pass in a session of theirs, and would stop a grader that ran it.
 CHEAT = """
-import gemm_lab.notebook.exercises as e, classroom.grading as g, gemm_lab.measure.check as c, subprocess, sys
+import gemm_lab.notebook.exercises as e, gemm_lab_classroom.grading as g, gemm_lab.measure.check as c, subprocess, sys
 e.Exercise.check = lambda self, *a, **k: None
 g.grade = lambda name, text, **k: g.Grade(name, True, 1.0, "", 0)
 c.verdict = lambda *a, **k: c.Verdict(True, "", None, 0.0, 0.0)

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 import gemm_lab as lab
-from classroom import skeletons
-from classroom.skeletons import BEGIN, END, REWRITTEN, code_lines, marked_solution, skeleton, solution
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
+from gemm_lab_classroom import skeletons
+from gemm_lab_classroom.skeletons import BEGIN, END, REWRITTEN, code_lines, marked_solution, skeleton, solution
 from gpu_simulator.errors import LabError
 
 KERNELS = sorted(name for name, task in exercises().items() if task.judge == "kernel")

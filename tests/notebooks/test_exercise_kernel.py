@@ -5,13 +5,13 @@ from html import unescape
 
 import pytest
 
-from classroom.skeletons import all_handouts
 from gemm_lab.lab import kernel
 from gemm_lab.notebook import later_exercises
 from gemm_lab.notebook.cells import below, page_of, run_cell
 from gemm_lab.notebook.exercise_kernel import MISSING, handed_out, kernel_of_exercise
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.later_exercises import later_than, later_than_cell
+from gemm_lab_classroom.skeletons import all_handouts
 
 KERNELS = [task for task in exercises().values() if task.judge == "kernel"]
 

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
-from classroom.grading import judged
 from gemm_lab.courses import rooms
 from gemm_lab.lab import Kernel
 from gemm_lab.notebook import speed_beside
 from gemm_lab.notebook.exercises import WrongAnswer, exercises, kernel_of
 from gemm_lab.notebook.judges import kernel_judge
+from gemm_lab_classroom.grading import judged
 from gpu_simulator.errors import ConfigError, LabError
 
 SOLUTIONS = {path.stem: path for room in rooms() for path in room.folder.glob("solutions/*")}

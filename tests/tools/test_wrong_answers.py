@@ -6,10 +6,10 @@ The answers stand in `wrong_answers` of each room of the lessons. `python -m too
 import pytest
 
 import gemm_lab as lab
-from classroom.judge.drawn_sizes import drawn_sizes
 from gemm_lab.courses import rooms
 from gemm_lab.notebook import exercises as exercises_module
 from gemm_lab.notebook.exercises import exercises, kernel_of
+from gemm_lab_classroom.judge.drawn_sizes import drawn_sizes
 from gpu_simulator.errors import ConfigError
 from tools import wrong_answers
 from tools.wrong_answers import Answer, altered, answers, tricks

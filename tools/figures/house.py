@@ -9,7 +9,7 @@ from gemm_lab.plots.sheet import Sheet
 # floors. tests/test_architecture.py checks the imports against this table.
 HOUSE = (
     ("tools", "for authors", ()),
-    ("classroom", "grading, a shared GPU", ()),
+    ("gemm_lab_classroom", "grading, a shared GPU", ()),
     ("gemm_lab_lessons", "what the notebooks ask and show", ()),
     (
         "gemm_lab",
@@ -50,13 +50,13 @@ BESIDE = "compiler"  # drawn beside the floors above it: CUDA to PTX and machine
 APART = (("measure", "plots"), ("cli", "notebook"))  # neighbours that do not import each other
 _INSIDE = {
     "tools": "pictures, sync, recording, mutants",
-    "classroom": "courses, grades, the gateway",
+    "gemm_lab_classroom": "courses, grades, the gateway",
     "gemm_lab_lessons": "ch00 … ch12, shared, zoom",
     "gpu_runner": "takes hardware and compiler alone",
 }
 _COLOURS = {
     "tools": style.UNLIT_EDGE,
-    "classroom": style.PURPLE,
+    "gemm_lab_classroom": style.PURPLE,
     "gemm_lab_lessons": style.YELLOW,
     "gemm_lab": style.SKY,
     "gpu_runner": style.ORANGE,

@@ -1,6 +1,6 @@
 """A server's worker with a simulated GPU (`bad_gpu_operations`), which runs in a separate process."""
 
-from classroom.gateway.worker import Answering, Gpu
+from gemm_lab_classroom.gateway.worker import Answering, Gpu
 from gpu_runner.remote import KEY
 from gpu_runner.session import Session
 

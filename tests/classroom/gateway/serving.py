@@ -33,7 +33,7 @@ N = 64
 SERVE = """
 import asyncio, sys
 from pathlib import Path
-from classroom.gateway import engine, serve
+from gemm_lab_classroom.gateway import engine, serve
 engine.WORKER = sys.argv[2]
 place = serve.Place("127.0.0.1", 0, Path(sys.argv[1]))
 asyncio.run(serve.serve(place, [{"GEMM_LAB_SERVER": "", "GEMM_LAB_BACKEND": "gpu"}], lambda text: print(text, flush=True)))

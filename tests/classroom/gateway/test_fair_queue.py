@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from classroom.gateway import fair_queue
-from classroom.gateway.fair_queue import FORGOTTEN_S, KEPT_S, STOPPED_S, FairQueue, Job, Refused
+from gemm_lab_classroom.gateway import fair_queue
+from gemm_lab_classroom.gateway.fair_queue import FORGOTTEN_S, KEPT_S, STOPPED_S, FairQueue, Job, Refused
 
 GPU = ("gpu", "sm_90a")
 

@@ -5,13 +5,13 @@ import pytest
 
 import gemm_lab as lab
 import gpu_runner as device
-from classroom.gateway.requests import checked
 from gemm_lab import compiling
 from gemm_lab.lab import on_simulator
 from gemm_lab.lab.measuring import entry_of
 from gemm_lab.measure import check
 from gemm_lab.measure.benchmark import Entry, benchmark
 from gemm_lab.measure.inputs import make_inputs
+from gemm_lab_classroom.gateway.requests import checked
 from gpu_runner.postmortem.examination import examine
 from gpu_runner.transport.codec import decoded, encoded
 from gpu_runner.transport.server_results import arrays_of, understood
@@ -74,7 +74,7 @@ TWICE = """extern "C" __global__ void __launch_bounds__(32) gemm(const int* same
 
 def test_an_array_that_is_given_twice_comes_back_at_the_same_places_from_a_server(monkeypatch):
     pytest.importorskip("distributed", reason="the extra classroom is not installed")
-    from classroom.gateway.worker import Simulator
+    from gemm_lab_classroom.gateway.worker import Simulator
 
     class Simulating:
         def request(self, op, **payload):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from classroom.judge.answer_text import refusals
-from classroom.skeletons import solution
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.judges.cuda_tokens import blanked
 from gemm_lab.source_text import find_regions
+from gemm_lab_classroom.judge.answer_text import refusals
+from gemm_lab_classroom.skeletons import solution
 
 REGIONS = {
     f"{path.parent.name}/{path.stem}:{name}": region.text

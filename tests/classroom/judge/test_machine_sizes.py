@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from classroom.judge.machine_sizes import TILES, too_much_local_memory, wrong_with_many_blocks
-from classroom.skeletons import solution
 from gemm_lab.notebook.exercises import exercise, kernel_of
+from gemm_lab_classroom.judge.machine_sizes import TILES, too_much_local_memory, wrong_with_many_blocks
+from gemm_lab_classroom.skeletons import solution
 
 PERSISTENT = ("10_multicast", "10_store", "11_accumulators", "11_release")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from classroom.judge.offset_widths import narrow_offset
 from gemm_lab.catalog import kernels
 from gemm_lab.lab import kernel
 from gemm_lab.notebook.exercises import exercise, kernel_of
+from gemm_lab_classroom.judge.offset_widths import narrow_offset
 
 WRONG = Path(__file__).parents[2] / "attacks" / "answers" / "wrong"
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from classroom.judge.strict_rules import StrictRules
-from classroom.skeletons import solution
 from gemm_lab import compiling
 from gemm_lab.notebook.exercises import exercises, kernel_of
 from gemm_lab.notebook.judges import kernel_judge
+from gemm_lab_classroom.judge.strict_rules import StrictRules
+from gemm_lab_classroom.skeletons import solution
 from gpu_simulator import compiler
 from gpu_simulator.compiler.main_loop import product_loops
 from gpu_simulator.errors import LabError

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from classroom.judge.answer_text import refusals
-from classroom.judge.other_targets import body, wrong_on_other_targets
-from classroom.skeletons import solution
 from gemm_lab.notebook.exercises import exercise, kernel_of
+from gemm_lab_classroom.judge.answer_text import refusals
+from gemm_lab_classroom.judge.other_targets import body, wrong_on_other_targets
+from gemm_lab_classroom.skeletons import solution
 
 # atomicAdd of float2 is declared from sm_90 on, __ffma2_rn from sm_100 on.
 ASKS = """

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
-from classroom.judge.drawn_sizes import drawn_sizes
-from classroom.judge.special_launches import (
+from gemm_lab.lab.on_simulator import smallest_size
+from gemm_lab.notebook.exercises import exercise, exercises, kernel_of
+from gemm_lab_classroom.judge.drawn_sizes import drawn_sizes
+from gemm_lab_classroom.judge.special_launches import (
     Circumstances,
     _first_hazard,
     _said,
@@ -14,9 +16,7 @@ from classroom.judge.special_launches import (
     special_inputs,
     wrong_with,
 )
-from classroom.skeletons import solution
-from gemm_lab.lab.on_simulator import smallest_size
-from gemm_lab.notebook.exercises import exercise, exercises, kernel_of
+from gemm_lab_classroom.skeletons import solution
 from gpu_simulator import Placement
 from gpu_simulator.observers.hazards import Hazard
 

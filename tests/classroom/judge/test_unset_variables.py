@@ -2,9 +2,9 @@
 
 import pytest
 
-from classroom import skeletons
-from classroom.grading import judged
 from gemm_lab.notebook.exercises import exercise, kernel_of
+from gemm_lab_classroom import skeletons
+from gemm_lab_classroom.grading import judged
 
 
 def solution(name: str, *replaced: tuple[str, str]) -> str:

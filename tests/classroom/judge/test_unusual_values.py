@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from classroom.judge.special_launches import special_inputs, with_old_values
-from classroom.judge.unusual_values import (
+from gemm_lab.measure.inputs import reference, rounded
+from gemm_lab.notebook.exercises import exercises
+from gemm_lab_classroom.judge.special_launches import special_inputs, with_old_values
+from gemm_lab_classroom.judge.unusual_values import (
     LARGE,
     SMALLER,
     extreme_c,
@@ -19,8 +21,6 @@ from classroom.judge.unusual_values import (
     without_a_term,
     zeros_against_infinities,
 )
-from gemm_lab.measure.inputs import reference, rounded
-from gemm_lab.notebook.exercises import exercises
 from gpu_runner.transport.wire import dtype_of
 
 KERNELS = sorted({task.criteria["kernel"] for task in exercises().values() if task.judge == "kernel"})

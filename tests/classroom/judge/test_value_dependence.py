@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from classroom.grading import judged
-from classroom.judge.value_dependence import depends_on_values, foreign_use, said, uses
 from gemm_lab.lab import kernel
 from gemm_lab.notebook.exercises import exercises, kernel_of
+from gemm_lab_classroom.grading import judged
+from gemm_lab_classroom.judge.value_dependence import depends_on_values, foreign_use, said, uses
 
 ANSWERS = Path(__file__).parents[2] / "attacks" / "answers"
 ELSEWHERE = ("rung.cu", 1, 1)

@@ -4,7 +4,7 @@ import compiling
 import numpy as np
 import pytest
 
-from classroom.judge.widening import widened
+from gemm_lab_classroom.judge.widening import widened
 
 KERNEL = """extern "C" __global__ void kernel(float* p, int rows, int columns) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;

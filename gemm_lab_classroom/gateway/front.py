@@ -14,10 +14,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from classroom.gateway.engine import Engine, WorkerEnded
-from classroom.gateway.fair_queue import FairQueue, Job, Refused
-from classroom.gateway.requests import EVERY_OPERATION, LONGEST_OTHER_S, LONGEST_S, OPERATIONS
-from classroom.gateway.roster import Roster
+from gemm_lab_classroom.gateway.engine import Engine, WorkerEnded
+from gemm_lab_classroom.gateway.fair_queue import FairQueue, Job, Refused
+from gemm_lab_classroom.gateway.requests import EVERY_OPERATION, LONGEST_OTHER_S, LONGEST_S, OPERATIONS
+from gemm_lab_classroom.gateway.roster import Roster
 from gpu_runner import settings
 from gpu_runner.remote import MOST_BYTES
 from gpu_runner.transport import wire

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from classroom.judge.loaded_values import FLOATS, Flow, asks_for_0_or_1, bits_of_operand, flow_of, sources
+from gemm_lab_classroom.judge.loaded_values import FLOATS, Flow, asks_for_0_or_1, bits_of_operand, flow_of, sources
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.ptx.basic_blocks import registers_in
 from gpu_simulator.ptx.inlining import flatten

@@ -19,9 +19,9 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 import gpu_runner as device
 import gpu_simulator
-from classroom.gateway.requests import checked
 from gemm_lab import config
 from gemm_lab.lab import known_types  # noqa: F401  registers types with the codec
+from gemm_lab_classroom.gateway.requests import checked
 from gpu_runner.remote import KEY, MOST_BYTES
 from gpu_runner.transport import codec, told_errors
 from gpu_runner.transport.server_results import arrays_of

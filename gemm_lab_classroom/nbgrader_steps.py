@@ -24,10 +24,12 @@ from nbgrader.utils import is_grade
 from tqdm import tqdm
 from traitlets import Float
 
-from classroom import skeletons
-from classroom.feedback_page import SafeFeedback
-from classroom.grading import LIMIT_S, Grade, grade
-from classroom.submission import (
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card, printed
+from gemm_lab_classroom import skeletons
+from gemm_lab_classroom.feedback_page import SafeFeedback
+from gemm_lab_classroom.grading import LIMIT_S, Grade, grade
+from gemm_lab_classroom.submission import (
     ANSWER,
     CHECK,
     NOT_JUDGED,
@@ -41,8 +43,6 @@ from classroom.submission import (
     links_in,
     not_judged_in,
 )
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, printed
 from gpu_simulator.errors import LabError
 
 CUDA_STUB = "// YOUR CODE HERE"

@@ -19,8 +19,8 @@ from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_markdown_cell
 
-from classroom.submission import CHECK, PICTURES, not_judged_in
 from gemm_lab.notebook.exercises import exercises
+from gemm_lab_classroom.submission import CHECK, PICTURES, not_judged_in
 
 _TAGS = """a abbr b blockquote br code col dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li ol p pre s samp
 small span strong sub summary sup table tbody td tfoot th thead tr u ul"""

@@ -23,8 +23,8 @@ from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
 from tornado.web import Application, RequestHandler, stream_request_body
 
-from classroom.gateway.fair_queue import Refused
-from classroom.gateway.front import Gateway
+from gemm_lab_classroom.gateway.fair_queue import Refused
+from gemm_lab_classroom.gateway.front import Gateway
 from gpu_runner.remote import LONG_POLL_S, MOST_BYTES
 from gpu_runner.transport.server_link import ANSWER_TYPE
 

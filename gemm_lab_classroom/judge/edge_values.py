@@ -12,9 +12,9 @@ from dataclasses import replace
 import ml_dtypes
 import numpy as np
 
-from classroom.judge.unusual_values import along_k, full_mantissas
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.inputs import Inputs, make_inputs
+from gemm_lab_classroom.judge.unusual_values import along_k, full_mantissas
 from gpu_runner.transport.wire import dtype_of
 
 TOP = 1.5  # times a power of two, the largest that all types on the way can hold

@@ -6,18 +6,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from classroom.judge.answer_text import refusals
-from classroom.judge.drawn_sizes import LARGE_K, drawn_sizes, long_sizes
-from classroom.judge.extra_work import extra_work, other_shares, tensor_products
-from classroom.judge.float_addresses import address_in_floats
-from classroom.judge.machine_sizes import too_much_local_memory, wrong_with_many_blocks
-from classroom.judge.offset_widths import narrow_offset
-from classroom.judge.other_targets import wrong_on_other_targets
-from classroom.judge.special_launches import wrong_with_special_values
-from classroom.judge.value_dependence import depends_on_values
 from gemm_lab.lab import Kernel
 from gemm_lab.notebook.judges.kernel_judge import Rules
 from gemm_lab.notebook.judges.run_faults import FAULTS
+from gemm_lab_classroom.judge.answer_text import refusals
+from gemm_lab_classroom.judge.drawn_sizes import LARGE_K, drawn_sizes, long_sizes
+from gemm_lab_classroom.judge.extra_work import extra_work, other_shares, tensor_products
+from gemm_lab_classroom.judge.float_addresses import address_in_floats
+from gemm_lab_classroom.judge.machine_sizes import too_much_local_memory, wrong_with_many_blocks
+from gemm_lab_classroom.judge.offset_widths import narrow_offset
+from gemm_lab_classroom.judge.other_targets import wrong_on_other_targets
+from gemm_lab_classroom.judge.special_launches import wrong_with_special_values
+from gemm_lab_classroom.judge.value_dependence import depends_on_values
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.compiler import Compiled
 

@@ -24,10 +24,10 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import find_all_files
 
-from classroom.choice_text import Unreadable, choice_of
-from classroom.course import numbered
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook_files import KERNEL
+from gemm_lab_classroom.choice_text import Unreadable, choice_of
+from gemm_lab_classroom.course import numbered
 from gpu_simulator.errors import LabError
 
 ANSWER, CHECK = "answer_", "check_"  # the prefixes of the grade_id of an exercise's two cells

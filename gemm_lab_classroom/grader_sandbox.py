@@ -56,7 +56,7 @@ def confine_grader(folder: Path) -> bool:
     if PACKAGE not in notebooks.parents:  # in a checkout, the folder around the package contains the solutions
         python -= {str(PACKAGE.parent)}
     execute = [Path(path) for path in (*_SYSTEM, *python)]
-    packages = [PACKAGE.parent / name for name in ("gemm_lab", "gpu_simulator", "gpu_runner", "classroom")]
+    packages = [PACKAGE.parent / name for name in ("gemm_lab", "gpu_simulator", "gpu_runner", "gemm_lab_classroom")]
     # Of the lessons everything but the solutions.
     lessons = [part for room in rooms() for part in room.folder.iterdir() if part.name not in _SOLVED]
     tops = {part for room in rooms() for part in room.folder.parent.glob("*.py")}

@@ -11,8 +11,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from classroom.judge.inline_ptx import asm_refusals
 from gemm_lab.notebook.judges.cuda_tokens import SPLICE, TRIGRAPH, Token, normalised, tokens, unmatched_brace
+from gemm_lab_classroom.judge.inline_ptx import asm_refusals
 
 _MARKER = re.compile(r"//[ \t]*(?:region:|end region)")
 # Format characters that join letters in some scripts and in emoji; they are allowed in comments and literals.

@@ -7,7 +7,7 @@ processor time, if the machine prevented the grading (the process was killed, wa
 room for its files), or an error of the lab itself did, the answer is *not judged*: that is neither points nor a 0, and
 the grading has to be repeated.
 
-    python -m classroom.grading 06_swizzle answer.cu [--seed 7]
+    python -m gemm_lab_classroom.grading 06_swizzle answer.cu [--seed 7]
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MEMORY_MB = 4096
 MAX_TEXT = 100_000
 # The environment variables that a fresh process inherits: no PYTHON…, no GEMM_LAB_…, and not the student's HOME.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "SYSTEMROOT", "TZ")
-_CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from classroom.grading import child; child()"
+_CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from gemm_lab_classroom.grading import child; child()"
 # The first line that the process writes, when everything is loaded and before it examines the text. If the process
 # ends earlier, the answer is not the reason.
 BEGUN = "begun"
@@ -251,9 +251,9 @@ def _died(code: int) -> str:
 
 def child() -> None:
     """Read one request from standard input, grade it, and write the grade to standard output."""
-    import classroom.judge.strict_rules
-    import classroom.skeletons  # noqa: F401  (everything needed is loaded before the text is examined)
-    from classroom.grader_sandbox import confine_grader
+    import gemm_lab_classroom.judge.strict_rules
+    import gemm_lab_classroom.skeletons  # noqa: F401  (everything needed is loaded before the text is examined)
+    from gemm_lab_classroom.grader_sandbox import confine_grader
 
     confine_grader(Path.cwd())
     asked = json.loads(sys.stdin.read())
@@ -293,10 +293,10 @@ def judged(name: str, text: str, seed: int) -> Grade:
 
 
 def _judged(name: str, text: str, seed: int) -> Grade:
-    from classroom.choice_text import choice_of
-    from classroom.judge.strict_rules import StrictRules
     from gemm_lab.courses import judges
     from gemm_lab.notebook.exercises import WrongAnswer, exercise, judge_kernel, kernel_of
+    from gemm_lab_classroom.choice_text import choice_of
+    from gemm_lab_classroom.judge.strict_rules import StrictRules
 
     try:
         task = exercise(name)
@@ -322,10 +322,10 @@ def share(task: Any, judgement: Any, seed: int) -> float:
     Counts that the skeleton already reaches earn nothing. For example, if there are 3 counts, of which the answer
     misses 1 and the skeleton 2, the fraction is one half.
     """
-    from classroom.judge.strict_rules import StrictRules
-    from classroom.skeletons import skeleton
     from gemm_lab.notebook.exercises import kernel_of
     from gemm_lab.notebook.judges import kernel_judge
+    from gemm_lab_classroom.judge.strict_rules import StrictRules
+    from gemm_lab_classroom.skeletons import skeleton
 
     if judgement is None or not judgement.exact or not judgement.asked:
         return 0.0

@@ -25,7 +25,7 @@ START_S = 60.0
 TICK_S, DOUBTFUL_TICKS, SILENT_TICKS = 0.5, 4, 20
 REVIVE_TICKS, GONE_TICKS = 20, 4
 SAFE_DELAY_S = 2.0  # if a tick comes later than this, the gateway itself was suspended
-WORKER = "classroom.gateway.worker"  # the module that a worker loads
+WORKER = "gemm_lab_classroom.gateway.worker"  # the module that a worker loads
 
 ENDED = "ended"
 SILENT = f"gave no sign of life for {SILENT_TICKS * TICK_S:.0f} s and was replaced"
@@ -63,7 +63,7 @@ class Engine:
     async def start(self) -> None:
         """Start the scheduler, the workers and their monitoring. Raises `LabError` if the workers do not start."""
         distributed = dask()
-        from classroom.gateway.unix_sockets import SCHEME, QuietScheduler, QuietWorker
+        from gemm_lab_classroom.gateway.unix_sockets import SCHEME, QuietScheduler, QuietWorker
 
         host = f"{SCHEME}://{self.folder}"
         self.scheduler = await QuietScheduler(host=host, port=0, protocol=SCHEME, dashboard=False)
@@ -124,7 +124,7 @@ class Engine:
 
         A job is never repeated. A worker that takes longer than `longest_s` seconds is ended. Raises `WorkerEnded`.
         """
-        from classroom.gateway.worker import answer_file
+        from gemm_lab_classroom.gateway.worker import answer_file
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from classroom.judge.extra_work import extra_work
-from classroom.judge.special_launches import Size
-from classroom.judge.value_dependence import depends_on_values
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.on_simulator import smallest_size
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
+from gemm_lab_classroom.judge.extra_work import extra_work
+from gemm_lab_classroom.judge.special_launches import Size
+from gemm_lab_classroom.judge.value_dependence import depends_on_values
 from gpu_simulator.compiler import CompileError
 
 # Lines of PTX that name the architecture, the compiler's version or places in the source, and comments.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from classroom.judge.widening import widened
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.on_simulator import limits
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.judges.run_faults import FAULTS
+from gemm_lab_classroom.judge.widening import widened
 
 # Tiles along M and along N: more blocks than 8 bits can count, as on a GPU with as many multiprocessors.
 TILES = 18

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import gpu_runner as device
-from classroom.gateway.roster import Roster, tokens_in_words
+from gemm_lab_classroom.gateway.roster import Roster, tokens_in_words
 from gpu_runner import settings, turns
 from gpu_simulator.errors import ConfigError, LabError, MissingDependency
 from gpu_simulator.hardware import data_sheets as hardware
@@ -101,11 +101,11 @@ async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[
     except ImportError:
         typed = settings.install_command("classroom")
         raise MissingDependency(f"A GPU server needs Tornado; type `{typed}`.") from None
-    from classroom.gateway.engine import dask
+    from gemm_lab_classroom.gateway.engine import dask
 
     dask()
-    from classroom.gateway.front import Gateway
-    from classroom.gateway.handlers import server_for
+    from gemm_lab_classroom.gateway.front import Gateway
+    from gemm_lab_classroom.gateway.handlers import server_for
 
     others = place.reaches_others()
     if others and place.roster is None:

@@ -17,8 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from classroom.judge.edge_values import large_scale, named_numbers, near_the_top, with_named_numbers
-from classroom.judge.unusual_values import (
+from gemm_lab.lab import Kernel
+from gemm_lab.lab.on_simulator import launch, limits, smallest_size
+from gemm_lab.measure.check import told_apart
+from gemm_lab.measure.inputs import Inputs, reference, rounded
+from gemm_lab.notebook.judges.run_faults import EARLY_USE, FAULTS
+from gemm_lab_classroom.judge.edge_values import large_scale, named_numbers, near_the_top, with_named_numbers
+from gemm_lab_classroom.judge.unusual_values import (
     extreme_c,
     infinite_lines,
     scales_far_apart,
@@ -27,11 +32,6 @@ from classroom.judge.unusual_values import (
     without_a_term,
     zeros_against_infinities,
 )
-from gemm_lab.lab import Kernel
-from gemm_lab.lab.on_simulator import launch, limits, smallest_size
-from gemm_lab.measure.check import told_apart
-from gemm_lab.measure.inputs import Inputs, reference, rounded
-from gemm_lab.notebook.judges.run_faults import EARLY_USE, FAULTS
 from gpu_simulator import MemoryFault, Placement, widest_first
 
 Size = tuple[int, int, int]

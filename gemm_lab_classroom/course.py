@@ -1,6 +1,6 @@
 """`make course`: writes the notebooks as assignments for nbgrader, into a separate folder.
 
-    python -m classroom.course [--into course] [NOTEBOOK ...]
+    python -m gemm_lab_classroom.course [--into course] [NOTEBOOK ...]
 
 Each notebook with exercises becomes source/NAME/NAME.ipynb. The cell of an exercise has the solution, with its key
 lines between BEGIN and END; the check below it is locked and worth points. From this nbgrader generates the students'
@@ -20,12 +20,12 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from classroom.skeletons import marked_solution, solution
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.exercises import exercise
 from gemm_lab.notebook_files import KERNEL
+from gemm_lab_classroom.skeletons import marked_solution, solution
 from gpu_simulator.errors import LabError
 
 POINTS = 10
@@ -33,7 +33,7 @@ CONFIG = '''"""nbgrader for this course. Run nbgrader in this folder; docs/CLASS
 
 from pathlib import Path
 
-from classroom.nbgrader_steps import configure
+from gemm_lab_classroom.nbgrader_steps import configure
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 c.CourseDirectory.course_id = "gemm_lab"
