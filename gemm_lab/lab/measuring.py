@@ -19,7 +19,7 @@ from gpu_simulator.errors import ConfigError, LabError, SizeError
 if TYPE_CHECKING:
     from gpu_simulator.compiler import Compiled
 
-BASELINES = ("cublas", "inductor", "cutlass_sm75", "cutlass_sm80")
+BASELINES = ("cublas", "cublaslt_best", "inductor", "cutlass_sm75", "cutlass_sm80")
 QUICK_ROUNDS = 4
 SPEED_EDGE = 2048  # a smaller product does not fill a GPU, so its speed and its share of cuBLAS say little
 

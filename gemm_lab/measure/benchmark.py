@@ -28,7 +28,7 @@ Size = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing to time. kind: kernel, cublas, inductor, cutlass_sm75, cutlass_sm80 or ceiling.
+    """One thing to time. kind: kernel, cublas, cublaslt_best, inductor, cutlass_sm75, cutlass_sm80 or ceiling.
 
     Kernels and ceilings need `compiled` and `grid` (a triple or a function of m, n, k). `arguments` are names of
     operands or values, by default those of the problem; ("buffer", bytes) is scratch memory. `flops`: operations of one
@@ -77,9 +77,9 @@ class Entry:
 class Measurement:
     """One kernel at one size in one regime: the columns of `results/measured/<gpu>.csv`, then the raw samples.
 
-    Speeds are TFLOPS, as median and quartiles. Ratios are medians over rounds, or None if the run had no cuBLAS or no
-    ceiling. `sm_clock_mhz` and `power_w` are medians of NVML's readings. In the burst regime these include the pauses,
-    so the clock during the launches may be lower. `samples_ms`: milliseconds per launch, one per round.
+    Speeds are TFLOPS, as median and quartiles. Ratios are medians over rounds, or None if the run had no such baseline
+    or no ceiling. `sm_clock_mhz` and `power_w` are medians of NVML's readings. In the burst regime these include the
+    pauses, so the clock during the launches may be lower. `samples_ms`: milliseconds per launch, one per round.
     """
 
     kernel: str
@@ -95,6 +95,8 @@ class Measurement:
     tflops_high: float
     cublas_tflops: float | None
     ratio_cublas: float | None
+    cublaslt_tflops: float | None
+    ratio_cublaslt: float | None
     ceiling_tflops: float | None
     ratio_ceiling: float | None
     rounds: int
@@ -143,7 +145,7 @@ def benchmark(
     """Check `entries` at each size (a number, or (m, n, k)), then time them in turn within one run.
 
     Every kernel's output is checked first. A kernel with a wrong result is not timed, and `.skipped` says why. Ratios
-    refer to the first entry of kind "cublas" and the first of kind "ceiling"; without these, they are None.
+    refer to the first entry of the kinds cublas, cublaslt_best and ceiling; without it, they are None.
     rounds: samples of each entry, by default 30, or 10 in the burst regime, whose samples vary less.
     session: where requests go, by default that of this process; tests pass their own.
 
@@ -212,6 +214,7 @@ def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) 
     chosen = {report["label"]: report["config"] for report in answer["entries"] if report.get("config")}
     by_label = {entry.label: entry for entry in entries}
     base = next((label for label in timed if by_label[label].kind == "cublas"), None)
+    best = next((label for label in timed if by_label[label].kind == "cublaslt_best"), None)
     top = next((label for label in timed if by_label[label].kind == "ceiling"), None)
 
     def against(label: str, other: str | None) -> tuple[float | None, float | None]:
@@ -225,6 +228,7 @@ def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) 
         entry = by_label[label]
         speed = rate(samples, entry.work(m, n, k))
         cublas_tflops, ratio_cublas = against(label, base)
+        cublaslt_tflops, ratio_cublaslt = against(label, best)
         ceiling_tflops, ratio_ceiling = against(label, top)
         found.append(
             Measurement(
@@ -241,6 +245,8 @@ def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) 
                 speed.high,
                 cublas_tflops,
                 ratio_cublas,
+                cublaslt_tflops,
+                ratio_cublaslt,
                 ceiling_tflops,
                 ratio_ceiling,
                 len(samples),

@@ -19,8 +19,10 @@ from gemm_lab.measure.benchmark import COLUMNS, Measurement
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
-MAY_BE_EMPTY = {"ladder", "config", "cublas_tflops", "ratio_cublas", "ceiling_tflops", "ratio_ceiling"}
+MAY_BE_EMPTY = {"ladder", "config", "cublas_tflops", "ratio_cublas"}
+MAY_BE_EMPTY |= {"cublaslt_tflops", "ratio_cublaslt", "ceiling_tflops", "ratio_ceiling"}
 KEY = ("kernel", "ladder", "config", "regime", "m", "n", "k", "dtype")
+BASES = {name: name.replace("ratio_", "") + "_tflops" for name in ("ratio_cublas", "ratio_cublaslt", "ratio_ceiling")}
 RAW_COLUMNS = (*KEY, "date", "commit", "samples_ms")
 _TYPES = {column.name: column.type.split(" ")[0] for column in fields(Measurement)}
 
@@ -140,7 +142,7 @@ def with_samples(rows: Iterable[Measurement], path: Path) -> list[Measurement]:
 
 
 def _key(row: Measurement | SimpleNamespace) -> tuple:
-    chosen_by_the_run = row.kernel.startswith("cutlass_")
+    chosen_by_the_run = row.kernel.startswith(("cutlass_", "cublaslt_"))
     return tuple("" if name == "config" and chosen_by_the_run else getattr(row, name) for name in KEY)
 
 
@@ -153,7 +155,7 @@ def _require(row: Measurement) -> None:
                 f"The row of {row.kernel} at {row.m}×{row.n}×{row.k} has no {name}; a recorded row needs "
                 "every field, so measure again on a machine where NVML and the driver give it."
             )
-    for ratio, base in (("ratio_cublas", "cublas_tflops"), ("ratio_ceiling", "ceiling_tflops")):
+    for ratio, base in BASES.items():
         if (getattr(row, ratio) is None) != (getattr(row, base) is None):
             raise LabError(f"The row of {row.kernel} has {ratio} without {base}, or the reverse; give both or neither.")
 

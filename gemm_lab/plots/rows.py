@@ -15,6 +15,7 @@ from gpu_simulator.errors import LabError
 BASELINES = {
     "cublas": "cuBLAS",
     "inductor": "Inductor",
+    "cublaslt_best": "cuBLASLt, best",
     "cutlass_sm75": "CUTLASS sm75",
     "cutlass_sm80": "CUTLASS sm80",
 }

@@ -30,7 +30,8 @@ KERNEL = {"key": str, "name": str, "arch": str, "entry": str, "cubin": bytes, "t
           "?parameters": tuple[int, ...] | None}  # fmt: skip
 PROBLEM = {"dtype_in": DTYPE, "dtype_acc": DTYPE, "dtype_out": DTYPE, "layout_a": LAYOUT, "layout_b": LAYOUT,
            "uses_c": bool, "multiplied": DTYPE}  # fmt: skip
-ENTRY = {"label": str, "kind": Literal["kernel", "ceiling", "cublas", "inductor", "cutlass_sm75", "cutlass_sm80"],
+KIND = Literal["kernel", "ceiling", "cublas", "cublaslt_best", "inductor", "cutlass_sm75", "cutlass_sm80"]
+ENTRY = {"label": str, "kind": KIND,
          "flops": float, "?block": tuple[int, ...] | None, "?multiplied": DTYPE | None, "?compiled": dict,
          "?grid": GRID, "?cluster": GRID, "?arguments": list[TOKEN]}  # fmt: skip
 SIZE = {"m": int, "n": int, "k": int}

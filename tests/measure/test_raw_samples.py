@@ -12,7 +12,7 @@ from gemm_lab.measure.benchmark import Measurement
 from gpu_simulator.errors import LabError
 
 ROW = Measurement(
-    "t4/03_swizzled", "t4", "BLOCK_M=128", "burst", 512, 512, 512, "f16/f32", 10.0, 9.0, 11.0, None, None, None, None,
+    "t4/03_swizzled", "t4", "BLOCK_M=128", "burst", 512, 512, 512, "f16/f32", 10.0, 9.0, 11.0, *[None] * 6,
     3, 1500.0, 60.0, "Tesla T4", "580.1", "13.0", "abc1234", "2026-01-02", (0.123456789, 12.3456789, 1234567.0),
 )  # fmt: skip
 

@@ -1,0 +1,148 @@
+"""The fastest that cuBLAS can do, as a baseline: all algorithms that cuBLASLt's heuristic offers, and the best is kept.
+
+`cublas` is what `cublasGemmEx` chooses by itself. cuBLASLt lists its candidates (`cublasLtMatmulAlgoGetHeuristic`), and
+the first is not always the fastest. All are screened, and the fastest few take part in the timing
+(`timing.rounds.alternatives`). Structures, constants and functions are those of `cublasLt.h`.
+
+cuBLASLt expects column-major matrices, so the row-major D = A·B is computed as Dᵀ = Bᵀ·Aᵀ.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from ctypes import byref, c_float, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from typing import Any
+
+import numpy as np
+
+from gpu_runner.baselines.cublas import COMPUTE_16F, COMPUTE_32F, PLAIN, REAL, TRANSPOSED
+from gpu_runner.driver import Buffer, Device
+from gpu_simulator.errors import LabError, MissingDependency
+
+ASKED = 64  # candidates
+WORKSPACE_BYTES = 64 << 20
+TRANSPOSE_A, TRANSPOSE_B = 3, 4  # cublasLtMatmulDescAttributes_t
+MAX_WORKSPACE = 1  # cublasLtMatmulPreferenceAttributes_t
+# cublasLtMatmulAlgoConfigAttributes_t: what names a candidate on a card.
+NAMED = {"algorithm": 0, "tile": 1, "split_k": 2, "swizzle": 4, "custom": 5, "stages": 6, "cluster": 8}
+
+
+class _Algorithm(ctypes.Structure):
+    _fields_ = [("data", c_uint64 * 8)]
+
+
+class _Heuristic(ctypes.Structure):
+    _fields_ = [
+        ("algorithm", _Algorithm),
+        ("workspace", c_size_t),
+        ("state", c_int),
+        ("waves", c_float),
+        ("reserved", c_int * 4),
+    ]
+
+
+def library() -> Any:
+    """cuBLASLt through ctypes. Raises `MissingDependency`."""
+    name = "cublasLt64_13.dll" if sys.platform == "win32" else "libcublasLt.so.13"
+    with contextlib.suppress(Exception):  # pathfinder has a different error class for each way of searching
+        from cuda.pathfinder import load_nvidia_dynamic_lib
+
+        name = load_nvidia_dynamic_lib("cublasLt").abs_path or name
+    try:
+        return ctypes.CDLL(name)
+    except OSError:
+        raise MissingDependency(
+            "cuBLASLt is not installed; install it with `pip install 'cuda-toolkit[cublas]'`."
+        ) from None
+
+
+def _require(status: int, what: str) -> None:
+    if status:
+        raise LabError(f"cuBLASLt refused {what} (status {status}).")
+
+
+def _made(function: Any, *arguments: Any) -> c_void_p:
+    """The handle that a function of cuBLASLt creates."""
+    handle = c_void_p()
+    _require(function(byref(handle), *arguments), function.__name__)
+    return handle
+
+
+def candidates(
+    device: Device, problem: dict[str, Any], operands: Sequence[tuple[Buffer, Buffer, Buffer]], m: int, n: int, k: int,
+    alpha: float, beta: float, dtype_in: str, scratch: list[Buffer],
+) -> dict[str, list[Callable[[], None]]]:  # fmt: skip
+    """{name of an algorithm: one callable for each (A, B, D) of `operands`}, in the order of the heuristic.
+
+    A callable computes D = alpha·A·B + beta·D. dtype_in: the type of A and B in memory. `scratch` gets the workspace.
+    Raises `LabError` if cuBLASLt has no algorithm for the problem.
+    """
+    lt, half = library(), problem["dtype_acc"] == "f16"
+    handle = _made(lt.cublasLtCreate)
+    what = _made(lt.cublasLtMatmulDescCreate, COMPUTE_16F if half else COMPUTE_32F, REAL["f16" if half else "f32"])
+    # The first operand of the column-major product is our B.
+    kept = {
+        TRANSPOSE_A: c_int(PLAIN if problem["layout_b"] == "row" else TRANSPOSED),
+        TRANSPOSE_B: c_int(PLAIN if problem["layout_a"] == "row" else TRANSPOSED),
+    }
+    for attribute, value in kept.items():
+        _require(lt.cublasLtMatmulDescSetAttribute(what, attribute, byref(value), c_size_t(4)), "a transposition")
+
+    def layout(dtype: str, rows: int, columns: int) -> c_void_p:
+        shape = c_uint64(rows), c_uint64(columns), c_int64(rows)
+        return _made(lt.cublasLtMatrixLayoutCreate, REAL[dtype], *shape)
+
+    b = layout(dtype_in, *((n, k) if problem["layout_b"] == "row" else (k, n)))
+    a = layout(dtype_in, *((k, m) if problem["layout_a"] == "row" else (m, k)))
+    d = layout(problem["dtype_out"], n, m)
+    preference, room = _made(lt.cublasLtMatmulPreferenceCreate), c_uint64(WORKSPACE_BYTES)
+    _require(
+        lt.cublasLtMatmulPreferenceSetAttribute(preference, MAX_WORKSPACE, byref(room), c_size_t(8)), "a workspace"
+    )
+    found, count = (_Heuristic * ASKED)(), c_int()
+    _require(
+        lt.cublasLtMatmulAlgoGetHeuristic(handle, what, b, a, d, d, preference, ASKED, found, byref(count)),
+        "to choose an algorithm",
+    )
+    usable = [each for each in found[: count.value] if each.state == 0]
+    if not usable:
+        raise LabError("cuBLASLt has no algorithm for this problem.")
+    scratch.append(Buffer(device, WORKSPACE_BYTES))
+    workspace = scratch[-1].address
+    scales = np.array([alpha, beta], np.float16 if half else np.float32)
+
+    def call(each: _Heuristic, first: Buffer, second: Buffer, result: Buffer) -> Callable[[], None]:
+        arguments = (
+            handle, what,
+            c_void_p(scales[:1].ctypes.data), c_void_p(second.address), b, c_void_p(first.address), a,
+            c_void_p(scales[1:].ctypes.data), c_void_p(result.address), d, c_void_p(result.address), d,
+            byref(each.algorithm), c_void_p(workspace), c_size_t(WORKSPACE_BYTES), c_void_p(0),
+        )  # fmt: skip
+        multiply = lt.cublasLtMatmul
+
+        def start() -> None:
+            _require(multiply(*arguments), "a product")
+
+        start.keep = scales, each
+        return start
+
+    return {
+        f"{number}: {_name(lt, each)}": [call(each, *operand) for operand in operands]
+        for number, each in enumerate(usable)
+    }
+
+
+def _name(lt: Any, each: _Heuristic) -> str:
+    """What the algorithm sets, as cuBLASLt numbers it, such as "algorithm=66 tile=20 stages=36"."""
+    words = []
+    for word, attribute in NAMED.items():
+        value, written = c_int(), c_size_t()
+        status = lt.cublasLtMatmulAlgoConfigGetAttribute(
+            byref(each.algorithm), attribute, byref(value), c_size_t(4), byref(written)
+        )
+        if not status and (value.value or word in ("algorithm", "tile")):
+            words.append(f"{word}={value.value}")
+    return " ".join(words)
