@@ -9,7 +9,6 @@ from html import escape
 from gemm_lab.cards.card import card
 from gemm_lab.cards.table import Table
 from gpu_simulator.compiler.instruction_classes import CLASSES
-from gpu_simulator.errors import LabError
 
 
 @dataclass(frozen=True)
@@ -122,24 +121,10 @@ class InstructionMix:
         title = f"<b>{escape(self.kernel)}</b> for {self.arch}, {self.registers} registers a thread"
         return card(title + self.table())
 
-    def plot(self, *others: InstructionMix):
-        """A Figure of the main loop's instructions per m16n8k8, below those of `others`.
-
-        Raises `LabError` if one of them has no main loop.
-        """
-        from gemm_lab import plots
-
-        mixes = [*others, self]
-        if not all(mix.per_product for mix in mixes):
-            raise LabError(f"{self.kernel} has no main loop to draw; its counts are in `.whole`.")
-        return plots.profile_card(
-            "Instructions of the main loop", [mix_section(mixes)], [], "static counts: no GPU, no time"
-        )
-
 
 def mix_section(mixes: list[InstructionMix]):
-    """A `plots.Section` that compares the main loops of several mixes; the last is the current kernel's."""
-    from gemm_lab import plots
+    """A `Section` that compares the main loops of several mixes; the last is the current kernel's."""
+    from gemm_lab.cards.profile_bars import Section
 
     archs = list(dict.fromkeys(mix.arch for mix in mixes))
     names = [mix.kernel if len(archs) == 1 else f"{mix.kernel}, {mix.arch}" for mix in mixes]
@@ -148,7 +133,7 @@ def mix_section(mixes: list[InstructionMix]):
     said = {part: [f"{row.get(part, 0):.2f}" for row in ends] for part in CLASSES}
     numbers = {part: " → ".join(dict.fromkeys(words)) for part, words in said.items()}
     title = f"machine instructions of the main loop for each m16n8k8, {' and '.join(archs)}"
-    return plots.Section(title, rows, numbers)
+    return Section(title, rows, numbers)
 
 
 __all__ = ["InstructionMix", "mix_section"]

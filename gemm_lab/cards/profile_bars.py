@@ -1,25 +1,79 @@
-"""The bars of a profile card (`plots.Section`) as HTML boxes, which take a few kilobytes, less than a picture."""
+"""The bars of a profile card (`Section`) as HTML boxes, which take a few kilobytes, less than a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
-from typing import Any
 
 from gemm_lab.cards.card import LEFT, facts
 from gemm_lab.cards.theme import MARK, tag
+from gemm_lab.plots import style
 
 NUMBERED = 0.03  # share of the card from which a part of a bar has room for its number
 
+_GREY = "#B6BEC7"
+# States of a warp and classes of instructions. Those of a memory have its colour; arithmetic is green.
+COLOURS = {
+    "long scoreboard": style.MEMORY["DRAM"],
+    "LG throttle": style.MEMORY["L2"],
+    "MIO throttle": style.MEMORY["shared memory"],
+    "short scoreboard": style.MEMORY["registers"],
+    "barrier": style.ORANGE,
+    "math pipe throttle": style.GREEN,
+    "wait": style.SKY,
+    "selected": style.INK,
+    "not selected": _GREY,
+    "dispatch": "#8A8A8A",
+    "GMMA": style.tint(style.GREEN, 0.5),
+    "no instruction": style.VERMILION,
+    "tensor core": style.GREEN,
+    "ldmatrix": style.MEMORY["shared memory"],
+    "shared memory": style.MEMORY["registers"],
+    "global memory": style.MEMORY["DRAM"],
+    "async copy": style.MEMORY["L2"],
+    "integer and address": style.ORANGE,
+    "floating point": style.SKY,
+    "control": _GREY,
+}
+OTHER_COLOUR = "#E3E7EB"
 
-def bars(section: Any, least: float = 0.0) -> str:
-    """HTML of the stacked bars of a `plots.Section`, their totals, and a legend with numbers; "" without parts.
+
+@dataclass(frozen=True)
+class Section:
+    """Stacked bars, one for each of `rows`, which are (name, {part: value}).
+
+    numbers: {part: words beside it in the legend}; parts are drawn in this order.   unit: text after a bar's total.
+    lit: index of the highlighted row.   parts: the parts that occur in a row.
+    """
+
+    title: str
+    rows: Sequence[tuple[str, Mapping[str, float]]]
+    numbers: Mapping[str, str]
+    unit: str = ""
+    lit: int = -1
+    parts: list[str] = field(init=False)
+
+    def __post_init__(self):
+        drawn = [part for part in self.numbers if any(row.get(part) for _, row in self.rows)]
+        object.__setattr__(self, "parts", drawn)
+
+    def total(self, row: Mapping[str, float]) -> float:
+        """The sum over the parts of a row, which is the length of its bar."""
+        return sum(row.get(part, 0) for part in self.parts)
+
+    @staticmethod
+    def colour(part: str) -> str:
+        """The colour of a part, which is the same in every card."""
+        return COLOURS.get(part, OTHER_COLOUR)
+
+
+def bars(section: Section, least: float = 0.0) -> str:
+    """HTML of the stacked bars of a `Section`, their totals, and a legend with numbers; "" without parts.
 
     least: the legend has the parts whose share of some bar is at least this, and those that have a number in a bar;
     `small_parts` has the others.
     """
-    from gemm_lab.plots import short_number
-
     if not section.parts:
         return ""
     longest = max(section.total(row) for _, row in section.rows)
@@ -41,13 +95,13 @@ def bars(section: Any, least: float = 0.0) -> str:
     )
 
 
-def small_parts(section: Any, least: float) -> str:
+def small_parts(section: Section, least: float) -> str:
     """HTML of the legend of the parts that `bars` leaves out of its own; "" if there are none."""
     large = _large(section, least)
     return _legend(section, [part for part in section.parts if part not in large])
 
 
-def _large(section: Any, least: float) -> list[str]:
+def _large(section: Section, least: float) -> list[str]:
     """The parts whose share of some bar is at least `least`, or which are wide enough for a number there."""
     bars_and_totals = [(row, section.total(row) or 1) for _, row in section.rows]
     wide = NUMBERED * (max(total for _, total in bars_and_totals) if bars_and_totals else 1)
@@ -60,12 +114,10 @@ def _large(section: Any, least: float) -> list[str]:
 
 def text_on(colour: str) -> str:
     """The colour of text that is legible on `colour`: nearly black, or white."""
-    from gemm_lab.plots import style
-
     return style.text_on(colour)
 
 
-def _piece(section: Any, number: int, part: str, share: float, width: float) -> str:
+def _piece(section: Section, number: int, part: str, share: float, width: float) -> str:
     """One part of a bar, with its number in the legend if there is room for it. width: its share of the card."""
     colour = section.colour(part)
     body = str(number) if width >= NUMBERED else ""
@@ -80,7 +132,7 @@ def _piece(section: Any, number: int, part: str, share: float, width: float) -> 
     )
 
 
-def _legend(section: Any, parts: Sequence[str]) -> str:
+def _legend(section: Section, parts: Sequence[str]) -> str:
     rows = []
     for number, part in enumerate(section.parts, 1):
         if part not in parts:
@@ -97,3 +149,12 @@ def _legend(section: Any, parts: Sequence[str]) -> str:
 def gauges(pairs: Sequence[tuple[str, str]]) -> str:
     """HTML of (label, number) pairs: small labels over bold numbers, in columns."""
     return facts(pairs, "gauge")
+
+
+def short_number(value: float) -> str:
+    """A number with three digits and a prefix, such as "33.6 M", "12.1 k" or "0.52"."""
+    for step, letter in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if abs(value) >= step:
+            scale = 1e3 if letter == " k" else step
+            return f"{value / scale:.3g}{letter}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -13,7 +13,6 @@ from gemm_lab.cards.theme import tag
 from gemm_lab.measure.cards import ProfileCard
 from gemm_lab.measure.findings import Finding, findings
 from gemm_lab.measure.stalls import Stall
-from gpu_simulator.errors import LabError
 
 WORTH_A_WORD = 0.05  # least change of a class that is mentioned, as a share of all instructions of the rung before
 LINE = 84  # characters in a line of text, so that it fits into a narrow window
@@ -92,27 +91,6 @@ class Profile:
             return [profile_sections.stalls(self.cards), profile_sections.executed(self.cards)]
         mixes = [mix for mix in (self.mix_before, self.mix) if mix and mix.per_product]
         return [mix_section(mixes)] if mixes else []
-
-    def plot(self, *others: Profile):
-        """A Figure of the card: how a warp spends its time, the instructions it executes, and further numbers.
-
-        With `others`, such as all rungs of a ladder, their cards are above this one, instead of that of the rung
-        before; this raises `LabError` if this profile has no card.
-        """
-        from gemm_lab import plots
-
-        if others:
-            cards = [(shown.kernel, shown.card) for shown in (*others, self) if shown.card]
-            if not cards or not self.card:
-                raise LabError(
-                    f"{self.kernel} and the others have no recorded cards to compare; "
-                    "`instruction_mix().plot(…)` compares machine code without one."
-                )
-            sections = [profile_sections.stalls(cards), profile_sections.executed(cards)]
-            return plots.profile_card("Profile cards", sections, [], self.conditions)
-        title = self.kernel + (f", after {self.before}" if self._compared else "")
-        without = f"machine code for {self.mix.arch}, counted without a GPU; it says nothing about time"
-        return plots.profile_card(title, self.sections(), self.gauges(), self.conditions or without)
 
     @property
     def _compared(self) -> bool:

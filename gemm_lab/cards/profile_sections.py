@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from gemm_lab.cards.profile_bars import Section, short_number
 from gemm_lab.measure.cards import ProfileCard
 from gemm_lab.measure.stalls import STALLS, Stall
 from gpu_simulator.compiler.instruction_classes import CLASSES
@@ -33,12 +34,10 @@ def times(card: ProfileCard) -> dict[Stall, float]:
 
 
 def stalls(cards: Cards):
-    """A `plots.Section` of a warp's time by state.
+    """A `Section` of a warp's time by state.
 
     Bars are as long as the launch, in cycles; numbers are cycles per issued instruction.
     """
-    from gemm_lab import plots
-
     large = [s for s in STALLS if any((card.share(s) or 0) >= SMALL_SHARE for _, card in cards)]
     rows = []
     for name, card in cards:
@@ -51,17 +50,15 @@ def stalls(cards: Cards):
     numbers["other states"] = arrow(rest, _cycles)
     timed = all(card["cycles"] for _, card in cards)
     title = "where a warp's time goes; numbers: cycles for each instruction that it issues"
-    return plots.Section(title, rows, numbers, " cycles" if timed else "")
+    return Section(title, rows, numbers, " cycles" if timed else "")
 
 
 def executed(cards: Cards):
-    """A `plots.Section` of the executed warp instructions by class."""
-    from gemm_lab import plots
-
+    """A `Section` of the executed warp instructions by class."""
     names = {name for _, card in cards for name in card.classes}
     names = [name for name in CLASSES if name in names]
     numbers = {name: instructions(cards, name) for name in names}
-    return plots.Section("executed warp instructions", [(name, card.classes) for name, card in cards], numbers)
+    return Section("executed warp instructions", [(name, card.classes) for name, card in cards], numbers)
 
 
 def gauges(cards: Cards) -> list[tuple[str, str]]:
@@ -101,6 +98,4 @@ def _cycles(value: float) -> str:
 
 def count(value: float) -> str:
     """A large number with three digits, such as "33.6 M"."""
-    from gemm_lab import plots
-
-    return plots.short_number(value)
+    return short_number(value)

@@ -1,4 +1,4 @@
-"""Plots of results: ladder, sizes, roofline, resources, machine code. Each function returns a matplotlib Figure.
+"""Plots of results: ladder, sizes, roofline, machine code. Each function returns a matplotlib Figure.
 
 Speeds are in TFLOPS, sizes in elements, bandwidths in GB/s, clocks in MHz. A measurement is any object that has the
 columns of `results/measured/<gpu>.csv` as attributes.
@@ -6,21 +6,15 @@ columns of `results/measured/<gpu>.csv` as attributes.
 
 from gemm_lab.plots.bench import bench
 from gemm_lab.plots.code_strip import code_strip
-from gemm_lab.plots.compiled import resources
-from gemm_lab.plots.profile_card import Section, profile_card, short_number
 from gemm_lab.plots.rooflines import roofline
 from gemm_lab.plots.speed import ladder, sizes
 from gemm_lab.plots.timeline import timeline
 
 __all__ = [
-    "Section",
     "bench",
     "code_strip",
     "ladder",
-    "profile_card",
-    "resources",
     "roofline",
-    "short_number",
     "sizes",
     "timeline",
 ]

@@ -80,9 +80,10 @@ def benchmark(
 
     An entry is {"label", "kind": kernel | cublas | cublaslt_best | inductor | cutlass_sm75 | cutlass_sm80 | ceiling,
     "flops"}. Kernels and ceilings also have {"compiled", "grid", "cluster", "arguments"}, and kernels {"block",
-    "multiplied"}; an argument ("buffer", bytes) is scratch memory. `regime` is "burst" or "sustained". Returns {"entries": [{"label",
-    "samples_ms", "repeats", "check", "skipped"}], "readings": one dict per round or sample, "copies", "regime", sizes
-    and facts of the GPU}. Samples are milliseconds per launch, one per round, in the same order for all entries.
+    "multiplied"}; an argument ("buffer", bytes) is scratch memory. `regime` is "burst" or "sustained". Returns
+    {"entries": [{"label", "samples_ms", "repeats", "check", "skipped"}], "readings": one dict per round or sample,
+    "copies", "regime", sizes and facts of the GPU}. Samples are milliseconds per launch, one per round, in the same
+    order for all entries.
     Entries of CUTLASS also have {"config": the fastest tile, "left_out": {tile: why it was not timed}}; one of
     cuBLASLt has {"config": the fastest algorithm}.
     """

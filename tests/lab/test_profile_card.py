@@ -7,15 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.cards import profile_card
+from gemm_lab.cards.profile_bars import short_number
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions import profiles
 from gemm_lab.lab.actions.mix import instruction_mix
 from gemm_lab.measure.cards import CARD_N, ProfileCard, read_cards
 from gemm_lab.measure.profile import source_hash
-from gemm_lab.plots import Section
-from gemm_lab.plots import profile_card as draw
-from gemm_lab.plots.profile_card import short_number
 from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu
@@ -71,14 +68,13 @@ def test_a_counter_has_the_numbers_of_both_cards(both):
     assert all(f"{name}" in repr(both) and numbers in repr(both) for name, numbers in both.counters.items())
 
 
-def test_the_card_is_shown_as_text_html_and_picture(both):
+def test_the_card_is_shown_as_text_and_html(both):
     text, page = repr(both), both._repr_html_()
     for shown in (text, page):
         assert "t4/02_vectorized_copy" in shown and "other" in shown and "18.0 → 1.0" in shown
         assert "not a benchmark" in shown and "Tesla T4" in shown
     assert len(page) < 30_000 and "<script" not in page and "data:" not in page
-    words = {item.get_text() for item in both.plot().texts}
-    assert {"18.0 → 1.0", "long scoreboard", "registers a thread"} <= words
+    assert "long scoreboard" in page and "registers a thread" in page
 
 
 def test_the_longest_waits_are_shown_and_the_rest_is_folded(recorded):
@@ -110,19 +106,7 @@ def test_one_card_is_shown_alone(recorded):
     recorded(made_card("t4/03", 2e6, mio_throttle=1, long_scoreboard=4))
     alone = lab.kernel("t4/03").profile()
     assert alone.moved is None and alone.headline == "" and "→" not in alone.gauges()[0][1]
-    assert "after" not in repr(alone).splitlines()[0] and alone.plot()
-
-
-def test_cards_of_a_ladder_in_one_picture(both, recorded):
-    first = profile_card.Profile("t4/02", None, both.card_before, None, both.mix_before, None)
-    words = [item.get_text() for item in both.plot(first).texts]
-    assert (
-        "18.0 → 1.0" in words
-        and "where a warp's time goes; numbers: cycles for each instruction that it issues" in words
-    )
-    recorded()
-    with pytest.raises(LabError, match="no recorded cards"):
-        lab.kernel("t4/03").profile().plot(first)
+    assert "after" not in repr(alone).splitlines()[0]
 
 
 def test_a_card_of_an_earlier_text_says_so(recorded):
@@ -159,7 +143,7 @@ def test_without_a_card_it_says_so_and_shows_the_machine_code(recorded):
     shown = lab.kernel("t4/03").profile()
     assert "no recorded card" in shown.note and shown.card is None
     assert "per m16n8k8" in repr(shown) and shown.note.split(".")[0] in shown._repr_html_()
-    assert shown.findings == [] and shown.gauges() == [] and shown.plot()
+    assert shown.findings == [] and shown.gauges() == []
 
 
 def test_an_edited_kernel_has_no_recorded_card_and_is_compared_with_the_unedited_one(both):
@@ -309,11 +293,6 @@ def test_the_recorded_ladder_tells_its_story(name, was, becomes):
     shown = lab.kernel(name).profile()
     assert shown.moved.key == was and shown.card_before.limiting.key == was and shown.card.limiting.key == becomes
     assert becomes in shown.findings[0].rests_on[0]
-
-
-def test_a_picture_of_nothing_is_refused():
-    with pytest.raises(LabError, match="nothing to plot"):
-        draw("x", [Section("empty", [("a", {"wait": 0})], {"wait": "0"})], [], "")
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_listings_keep_their_lines():
 
 
 def test_the_parts_of_a_bar_are_numbered():
-    from gemm_lab.plots import Section
+    from gemm_lab.cards.profile_bars import Section
 
     section = Section("times", [("t4/03", {"a": 3, "b": 1})], {"a": "75", "b": "25"})
     lines = lines_of_page(bars(section))

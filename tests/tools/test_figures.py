@@ -408,21 +408,6 @@ def test_roofline_of_a_gpu_of_a_model_and_of_numbers():
         plots.roofline({})
 
 
-def test_resources():
-    t4 = hardware.gpu("t4")
-    compiled = [
-        SimpleNamespace(name="t4/01_tiled", registers=64, smem=16384, threads=256),
-        SimpleNamespace(name="t4/02_too_large", registers=128, smem=80 * 1024, threads=256),
-    ]
-    fig = plots.resources(compiled, t4)
-    shown = words(fig)
-    assert problems(fig) == []
-    for part in ("64", "16", "4", "does not fit", "limit 255", "limit 64", "Tesla T4"):
-        assert part in shown.split(" | ") or part in shown
-    with pytest.raises(LabError, match="nothing to plot: resources needs"):
-        plots.resources([], t4)
-
-
 def test_a_card_shows_itself_at_100_pixels_an_inch():
     data, size = style.figure(8, 2)._repr_png_()
     assert data.startswith(b"\x89PNG") and size == {"width": 800, "height": 200}

@@ -1,7 +1,8 @@
-"""CUTLASS as a baseline: headers, builds, refusals, the choice of the fastest tile, and one real build."""
+"""CUTLASS and the algorithms of cuBLASLt as baselines: headers, builds, refusals, the choice of the fastest tile, and one real build."""
 
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import wire_problem
 from gpu_runner import operations
 from gpu_runner import support as support_module
-from gpu_runner.baselines import cublas, cutlass, nvcc
+from gpu_runner.baselines import cublas, cublaslt, cutlass, nvcc
 from gpu_runner.driver import Device
 from gpu_runner.timing import rounds as timing
 from gpu_runner.timing.verify import Inputs
@@ -280,6 +281,52 @@ def test_candidates_take_turns_so_that_a_falling_clock_favours_none(worker):
     for order in (tiles, dict(reversed(tiles.items()))):
         made.cuda.clock = 0.0
         assert timing.fastest(made.gpu, made.context, order, {}) == ["late"]
+
+
+# ---- The algorithms of cuBLASLt ----
+
+
+@pytest.fixture
+def algorithms(worker, monkeypatch):
+    """`bench` of cublaslt_best with algorithms that take so many milliseconds: None cannot be launched."""
+
+    def run(milliseconds, spoil=lambda d: None):
+        made, calls = worker(speeds), Counter()
+
+        def candidates(device, problem, operands, m, n, k, alpha, beta, dtype_in, scratch):
+            def call(name, takes, first, second, result):
+                library = FakeLibrary(made.cuda, T4, {4: takes or 0}, code=0 if takes else 7, spoil=spoil)
+
+                def start():
+                    calls[name] += 1
+                    where = (first.address, second.address, result.address, result.address)
+                    if library.run(4, *where, m, n, k, alpha, beta, 0):
+                        raise LabError(f"status {name}")
+
+                return start
+
+            return {name: [call(name, takes, *operand) for operand in operands] for name, takes in milliseconds.items()}
+
+        monkeypatch.setattr(cublaslt, "candidates", candidates)
+        return bench(made, label="cublaslt_best"), calls
+
+    return run
+
+
+def test_the_fastest_five_algorithms_are_timed_and_the_fastest_of_them_is_the_result(algorithms):
+    found, calls = algorithms({"0": 4.0, "1": 2.0, "2": 9.0, "3": 1.0, "4": 8.0, "5": 3.0, "6": 7.0})
+    assert found["config"] == "3" and found["samples_ms"] == pytest.approx([1.0] * 3) and found["skipped"] is None
+    assert found["left_out"] == {} and min(calls[name] for name in "01356") > max(calls[name] for name in "24")
+
+
+def test_an_algorithm_that_cannot_be_launched_is_named(algorithms):
+    found, _ = algorithms({"0": None, "1": 2.0})
+    assert found["config"] == "1" and "status 0" in found["left_out"]["0"]
+
+
+def test_an_algorithm_with_a_wrong_product_is_not_timed(algorithms):
+    found, _ = algorithms({"0": 2.0}, spoil=lambda d: d.fill(0))
+    assert "not timed" in found["skipped"] and found["samples_ms"] == []
 
 
 # ---- The real compiler ----
