@@ -168,7 +168,16 @@ class Board:
         return conditions(rungs).replace("\n", " · ") + (f" · commits {', '.join(commits)}" if len(commits) > 2 else "")
 
     def _table(self) -> Table:
-        header = ["ladder", "rungs", "fastest", "types", "TFLOPS", "% of cuBLAS", "% of its ceiling"]
+        header = [
+            "ladder",
+            "rungs",
+            "fastest",
+            "types",
+            "TFLOPS",
+            "% of cuBLAS",
+            "% of cuBLASLt’s best",
+            "% of its ceiling",
+        ]
         body = []
         for name, rows in self.ladders.items():
             best = self.best(name)
@@ -180,10 +189,11 @@ class Board:
                     best.dtype,
                     f"{best.tflops:.1f}",
                     f"{100 * best.ratio_cublas:.1f}" if best.ratio_cublas else "",
+                    f"{100 * best.ratio_cublaslt:.1f}" if best.ratio_cublaslt else "",
                     f"{100 * best.ratio_ceiling:.1f}" if best.ratio_ceiling else "",
                 ]
             )
-        body += [[name, "", "not measured", "", "", "", ""] for name in self.missing]
+        body += [[name, "", "not measured", "", "", "", "", ""] for name in self.missing]
         return Table(header, body, self.caption(), 4)
 
     def __repr__(self) -> str:

@@ -219,6 +219,8 @@ class Bench:
         names = sorted(dict.fromkeys(r.kernel for r in self.rows), key=lambda name: order.get(name, len(order)))
         header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in self.sizes)]
         by_key = {(r.kernel, r.n): r for r in self.rows}
+        best = [n for n in self.sizes if any(r.n == n and r.ratio_cublaslt for r in self.rows)]
+        header += [f"% of cuBLASLt’s best at {n}" for n in best]
         rivals = [r for r in self.rows if r.kernel.startswith("cutlass_")]
         cutlass = {r.n: r for r in sorted(rivals, key=lambda r: r.tflops)}
         header += [f"÷ CUTLASS at {n}" for n in self.sizes if n in cutlass]
@@ -230,6 +232,11 @@ class Bench:
                     name,
                     *(f"{r.tflops:.1f}" if r else "" for r in cells),
                     *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells),
+                    *(
+                        f"{100 * r.ratio_cublaslt:.1f}" if r and r.ratio_cublaslt else ""
+                        for n, r in zip(self.sizes, cells, strict=True)
+                        if n in best
+                    ),
                     *(
                         f"{times_as_fast(r, cutlass[n]):.3f}" if r else ""
                         for n, r in zip(self.sizes, cells, strict=True)

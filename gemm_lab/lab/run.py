@@ -267,9 +267,11 @@ class Run:
         if self.recorded is None:
             return ""
         r = self.recorded
+        best = f" and {r.ratio_cublaslt:.0%} of the best that cuBLASLt offers" if r.ratio_cublaslt else ""
         return (
             f"Recorded on {r.gpu} at {r.m} × {r.n} × {r.k} ({r.regime}): {r.tflops:.1f} TFLOPS, "
-            f"{r.ratio_cublas:.0%} of cuBLAS in the same run; driver {r.driver}, CUDA {r.cuda}, commit {r.commit}."
+            f"{r.ratio_cublas:.0%} of cuBLAS{best} in the same run; "
+            f"driver {r.driver}, CUDA {r.cuda}, commit {r.commit}."
         )
 
     def _warned(self) -> list[str]:
