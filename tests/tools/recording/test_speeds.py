@@ -122,7 +122,8 @@ def test_a_b200_records_one_file_with_every_condition(machine, tmp_path, capsys)
     said = capsys.readouterr()
     assert code == 0 and said.err.count("PASS") == 5 and "20 rows" not in said.err
     rows = list(csv.DictReader((tmp_path / "b200.csv").open()))
-    names = [*(k.name for k in catalog.ladder("b200").kernels), "cublas", catalog.ladder("b200").ceiling]
+    spec = catalog.ladder("b200")
+    names = [*(k.name for k in spec.kernels), *spec.baselines, spec.ceiling]
     assert len(rows) == 2 * 2 * len(names) and f"{len(rows)} rows → {tmp_path / 'b200.csv'}" in said.out
     assert {row["kernel"] for row in rows} == set(names) and tuple(rows[0]) == COLUMNS
     assert {(row["gpu"], row["driver"], row["cuda"], row["power_w"], row["sm_clock_mhz"]) for row in rows} == {
