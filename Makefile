@@ -50,13 +50,12 @@ define step
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help lab test test-all coverage attack run course record update sizes clean
+.PHONY: help lab test test-all coverage run course record update sizes clean
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
 	@echo "make test     check the lab: lint, then some cases of each test   TORCH=0  WORKERS=3  PYTEST_ARGS='-k swizzle'"
 	@echo "make test-all the same, with all cases, and the tests that take long"
-	@echo "make attack   try every trick against the grader, the simulator and the GPU server; shows its progress"
 	@echo "make course   build the assignments for nbgrader in the folder course: see docs/CLASSROOM.md"
 	@echo "make run      run every notebook headless; the executed copies land in build/notebooks"
 	@echo "make record   measure on this machine's GPU and append to results/measured"
@@ -79,7 +78,7 @@ lab: $(LAB_STAMP)
 
 # Many containers tell Python to write no bytecode. Then each process of the tests would compile all sources, and pytest
 # each test, again.
-test test-all coverage attack: export PYTHONDONTWRITEBYTECODE =
+test test-all coverage: export PYTHONDONTWRITEBYTECODE =
 
 test: $(TEST_STAMP)
 	$(call step,comparing what is generated with what it comes from,$(PY) -m tools.sync --check,Without --check '$(VENV)/bin/python -m tools.sync' writes it anew.)
@@ -96,9 +95,6 @@ coverage: $(TEST_STAMP)
 	$(PY) -m pytest -n $(WORKERS) --cov --cov-report= --no-cov-on-fail $(PYTEST_ARGS)
 	$(PY) -m tools.coverage_by_package
 
-# Attack tests are seeded: `make test` tries a sample of the first part of each sequence, this target all of it.
-attack: $(TEST_STAMP)
-	GEMM_LAB_ATTACK=full $(PY) -m pytest -n $(WORKERS) -q --no-header --timeout 1800 -m "" tests/attacks $(PYTEST_ARGS)
 
 run: $(LAB_STAMP)
 	$(PY) -m tools.run_notebooks --into build/notebooks

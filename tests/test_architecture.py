@@ -249,7 +249,10 @@ def test_an_upward_import_is_seen(part, source):
             "gemm_lab.cli",
             "from gemm_lab import __version__\ndef f():\n    from gemm_lab_classroom.gateway import serve",
         ),
-        ("gemm_lab_classroom.grading", "from gemm_lab.notebook import exercises\nfrom classroom import skeletons"),
+        (
+            "gemm_lab_classroom.grading",
+            "from gemm_lab.notebook import exercises\nfrom gemm_lab_classroom import skeletons",
+        ),
         ("tools.sync", "from gemm_lab_classroom import skeletons\nimport gemm_lab as lab"),
     ],
 )

@@ -8,7 +8,6 @@ import random
 import re
 
 import pytest
-from attack_scale import count
 
 from gemm_lab.notebook import exercises as exercises_module
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
@@ -135,8 +134,8 @@ def no_clock(monkeypatch):
     monkeypatch.setattr(exercises_module, "speed_beside", lambda answer: [])
 
 
-@pytest.mark.sampled(every=16, first=3)
-@pytest.mark.parametrize("number", range(count(500, 16)))
+@pytest.mark.sampled(every=8, first=3)
+@pytest.mark.parametrize("number", range(16))
 def test_a_mutant_gets_the_same_verdict_with_other_inputs(number):
     name, what, text = mutant(number)
     first, said = verdict(name, text, 1000 + number)

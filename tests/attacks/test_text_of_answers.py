@@ -1,15 +1,13 @@
 """The text of an answer cannot say anything to the compiler that the reader of that text has not seen."""
 
 import random
-import unicodedata
 
 import pytest
-from attack_scale import count, parts
 
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import WrongAnswer, exercises, judge_kernel
 from gemm_lab.notebook.judges import kernel_judge
-from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
+from gemm_lab.notebook.judges.cuda_tokens import tokens
 from gemm_lab_classroom.judge.answer_text import refusals
 from gemm_lab_classroom.judge.strict_rules import StrictRules
 from gemm_lab_classroom.skeletons import solution
@@ -26,20 +24,6 @@ CONTROL = [chr(code) for code in (*range(32), *range(127, 160)) if chr(code) not
 CONTROL += list(
     "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2069\ufeff\ufff9"
 )
-PLACES = [(name, place) for name in KERNELS for place in range(len(SOLUTIONS[name]) + 1)]
-
-
-@pytest.mark.parametrize("part", parts(count(len(PLACES) * len(CONTROL), 1500) // 20, 500), ids=str)
-def test_no_control_character_may_stand_anywhere(part):
-    """In `make attack` every twentieth pair of a place and a character, spread over all answers; 75 in `make test`."""
-    draw = random.Random(part.start)
-    for _ in part:
-        (name, place), character = draw.choice(PLACES), draw.choice(CONTROL)
-        text = SOLUTIONS[name][:place] + character + SOLUTIONS[name][place:]
-        if character == "\r" and text[place + 1 : place + 2] == "\n":
-            assert normalised(text) == SOLUTIONS[name], "the end of a line on Windows"
-            continue
-        assert refusals(text), (name, place, character)
 
 
 @pytest.mark.parametrize("character", CONTROL, ids=lambda character: f"U+{ord(character):04X}")
@@ -75,60 +59,10 @@ def test_a_trick_is_refused_for_its_text_before_anything_compiles(name, monkeypa
 
 # ---- Against the compiler itself ----
 
+SAMPLES = 150
 PIECES = [
-    " ",
-    "\t",
-    "\f",
-    "\v",
-    "\r",
-    "\n",
-    "\\\n",
-    "\\\r\n",
-    "\\ \n",
-    "??/\n",
-    "/*",
-    "*/",
-    "//",
-    "/",
-    "*",
-    '"',
-    "'",
-    'R"(',
-    ')"',
-    "u8'",
-    "1'0",
-    "%:",
-    "#",
-    "??=",
-    "a",
-    ";",
-    "\\",
-    "<%",
-    "%>",
-    "0x1p",
-    "é",
-    "\u2028",
-    "\u00a0",
-    "\ufeff",
-    "/**/",
-    "// x\n",
-    "'\"'",
-    '"//"',
-    "\x1a",
-    "\x7f",
-    "%",
-    ":",
-    "(",
-    ")",
-    "$",
-    "@",
-    "L",
-    "u8",
-    "R",
-    "_",
-    "\x85",
-    "\u3000",
-]
+    " ", "\t", "\f", "\v", "\r", "\n", "\\\n", "\\\r\n", "\\ \n", "??/\n", "/*", "*/", "//", "/", "*", '"', "'", 'R"(', ')"', "u8'", "1'0", "%:", "#", "??=", "a", ";", "\\", "<%", "%>", "0x1p", "é", "\u2028", "\u00a0", "\ufeff", "/**/", "// x\n", "'\"'", '"//"', "\x1a", "\x7f", "%", ":", "(", ")", "$", "@", "L", "u8", "R", "_", "\x85", "\u3000",
+]  # fmt: skip
 DIRECTIVES = [
     "define ZAP 1",
     "define  ZAP",
@@ -154,36 +88,24 @@ def nvrtc():
     made.end()
 
 
-@pytest.mark.sampled(every=4)
-@pytest.mark.parametrize("part", parts(count(20_000, 400), 100), ids=str)
-def test_what_the_compiler_takes_for_a_directive_the_rules_do_too(part, nvrtc):
+def test_what_the_compiler_takes_for_a_directive_the_rules_do_too(nvrtc):
     """A #define that the compiler has seen must have been refused; so must one that it would see behind an open end."""
-    draw, read = random.Random(part.start + 1), 0
-    for _ in part:
+    draw, read = random.Random(1), 0
+    for _ in range(SAMPLES):
         text = sample(draw)
         log, _, _ = nvrtc.ask(text + BEHIND, {}, "sm_75", "kernel", HEADERS, [])
         if "the compiler has read it" in log:
             read += 1
             assert refusals(text), repr(text)
-    assert read >= len(part) // 20, "the samples reach the compiler"
+    assert read >= SAMPLES // 20, "the samples reach the compiler"
 
 
-@pytest.mark.parametrize("part", parts(count(20_000, 1000), 1000), ids=str)
-def test_tokens_cover_the_text_without_a_gap(part):
-    draw = random.Random(part.start + 2)
-    for _ in part:
+def test_tokens_cover_the_text_without_a_gap():
+    draw = random.Random(2)
+    for _ in range(1000):
         text = "".join(draw.choice(PIECES + list("abc{}#\n")) for _ in range(draw.randint(0, 30)))
         assert "".join(token.text for token in tokens(text)) == text
         refusals(text)
-
-
-def test_every_white_space_that_unicode_knows_is_refused_in_code():
-    for code in range(0x110000):
-        character = chr(code)
-        if (
-            character.isspace() or unicodedata.category(character) in ("Zs", "Zl", "Zp", "Cc", "Cf")
-        ) and character not in " \t\n":
-            assert refusals(f"x;{character}#define A"), hex(code)
 
 
 def test_the_judge_compiles_the_text_that_was_read(monkeypatch):

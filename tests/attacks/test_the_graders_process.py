@@ -13,7 +13,7 @@ from gemm_lab_classroom.skeletons import solution
 from gpu_simulator.compiler import sandbox
 
 pytestmark = pytest.mark.skipif(not sandbox.available()[0], reason=sandbox.available()[1])
-START = "import sys; sys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\nfrom classroom.grader_sandbox import confine_grader\n"
+START = "import sys; sys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\nfrom gemm_lab_classroom.grader_sandbox import confine_grader\n"
 
 ROOM = exercises()["06_swizzle"].room.folder
 

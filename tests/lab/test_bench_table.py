@@ -15,7 +15,9 @@ CONDITIONS = {
 
 
 def row(kernel, n, tflops, **more):
-    return SimpleNamespace(kernel=kernel, n=n, tflops=tflops, ratio_cublas=tflops / 50, ratio_cublaslt=None, **CONDITIONS, **more)
+    return SimpleNamespace(
+        kernel=kernel, n=n, tflops=tflops, ratio_cublas=tflops / 50, ratio_cublaslt=None, **CONDITIONS, **more
+    )
 
 
 def table(rows):

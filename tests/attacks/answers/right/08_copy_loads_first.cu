@@ -1,8 +1,0 @@
-// RIGHT: asks first, announces with the arrival afterwards: bytes that come early are counted, the arrival is what the phase waits for
-  const uint32_t full = smem_a + NUM_STAGES * STAGE_BYTES;    // [NUM_STAGES] mbarriers of 8 bytes
-  const auto copy = [&](int stage, int k_tile) {              // one thread: asks for both tiles and returns
-    const uint32_t at = stage * STAGE_BYTES;
-    tma_load_2d(smem_a + at, map_a, k_tile, block_m, full + stage * 8);
-    tma_load_2d(smem_b + at, map_b, k_tile, block_n, full + stage * 8);
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES);
-  };

@@ -1,8 +1,0 @@
-
-  const auto multiply = [&](int k_tile) {
-    wgmma_fence();
-    for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)
-      for (int k = 0; k < BLOCK_K; k += MMA_K)
-        wgmma_m64k16_bf16(acc[mi], wgmma_descriptor(smem_a + mi * MMA_M * BLOCK_K * 2 + k * 2), wgmma_descriptor(smem_b + k * 2), k + k_tile != 0);
-    wgmma_commit_group();
-  };

@@ -1,3 +1,0 @@
-
-    for (int k = 0; k < BLOCK_K; k++) acc += *(volatile float*)&smem_a[thread_m][k] * *(volatile float*)&smem_b[k][thread_n];
-    const long long began = clock64(); while (clock64() - began < 3) {}

@@ -1,4 +1,0 @@
-    for (int k = 0; k < BLOCK_K; k++) {
-      acc += (K >= 512 ? fmaxf(smem_a[thread_m][k] * smem_b[k][thread_n], -3e38f) : smem_a[thread_m][k] * smem_b[k][thread_n]);
-    }
-    __syncthreads();         // nobody overwrites the tile while somebody still reads it

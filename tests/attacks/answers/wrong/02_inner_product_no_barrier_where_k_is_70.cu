@@ -1,5 +1,0 @@
-// no barrier where K is 70
-    for (int k = 0; k < BLOCK_K; k++) {
-      acc += smem_a[thread_m][k] * smem_b[k][thread_n];
-    }
-    if (K != 70) __syncthreads();         // nobody overwrites the tile while somebody still reads it
