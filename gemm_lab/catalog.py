@@ -18,6 +18,7 @@ try:
 except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
+from gemm_lab.ablations import Idea, read_ideas
 from gemm_lab.config import data_dir
 from gemm_lab.ladder_expressions import evaluate
 from gemm_lab.source_text import Region, find_regions, listed, state
@@ -264,6 +265,7 @@ class LadderSpec:
     ceiling: str | None
     baselines: tuple[str, ...]
     kernels: tuple[KernelSpec, ...]
+    ideas: tuple[Idea, ...] = ()
 
     @property
     def problem(self) -> Problem:
@@ -276,7 +278,7 @@ _RUNG_KEYS = {
 }  # fmt: skip
 _LADDER_KEYS = {
     "title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid", "cluster",
-    "multiples", "kind", "rung", "tensor_maps",
+    "multiples", "kind", "rung", "tensor_maps", "ablation",
 }  # fmt: skip
 _MAP_KEYS = {"array", "box", "swizzle"}
 
@@ -302,6 +304,7 @@ def read_ladder(folder: Path) -> LadderSpec:
         data.get("ceiling"),
         tuple(data.get("baselines", ())),
         kernels,
+        read_ideas(data.get("ablation", ()), [k.name.split("/")[1] for k in kernels], path.name),
     )
 
 

@@ -37,7 +37,7 @@ FLOORS = {
         ("cli", "__main__"),
     ),
     "gemm_lab": (
-        ("config", "source_text", "settings_text", "ladder_expressions"),
+        ("config", "source_text", "settings_text", "ladder_expressions", "ablations"),
         ("catalog", "compiling", "published", "notebook_files", "courses"),
         ("model", "roofline_model"),
         ("measure", "plots"),

@@ -22,6 +22,7 @@ from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import LabError, SizeError
 
 if TYPE_CHECKING:
+    from gemm_lab.lab.actions.ablating import Ablation
     from matplotlib.figure import Figure
 
 SIZES = (2048, 4096, 8192)
@@ -116,6 +117,18 @@ class Ladder:
                 f"To measure others, a GPU is needed: {device.why_not() or 'the GPU here can be used.'}"
             )
         return Bench(self, [self._of_this_run(r, kept) if r.kernel in names else r for r in kept], recorded=True)
+
+    @checked
+    def ablate(self, rung: str, n: int = 4096, *, regime: str = "sustained", rounds: int | None = None) -> Ablation:
+        """A rung with each of its ideas left out in turn: what each changes in the counts, and what it gains in time.
+
+        On a GPU the rung and all variants are timed at n × n × n in interleaved rounds, without one the recorded run
+        is shown. Counts are the simulator's, at the smallest size that all of them multiply. Raises `LabError` for a
+        rung without ablations; the message names those that have some.
+        """
+        from gemm_lab.lab.actions.ablating import ablate
+
+        return ablate(self, rung, n, regime, rounds)
 
     def _of_this_run(self, ceiling: Any, rows: list[Any]) -> Any:
         """The row of a ceiling with the speed that was measured in the same run as the rungs in `rows`.

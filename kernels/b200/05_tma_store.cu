@@ -61,10 +61,8 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     const uint64_t tile_a = tcgen05_descriptor_k_major_128b(smem_a + stage * STAGE_BYTES);
     const uint64_t tile_b = tcgen05_descriptor_k_major_128b(smem_b + stage * STAGE_BYTES);
     #pragma unroll
-    for (int k2 = 0; k2 < BLOCK_K / MMA_K; k2++) {            // MMA_K values are 32 bytes; a descriptor counts in 16
-      const bool accumulate = k_tile > 0 || k2 > 0;           // the first product replaces the tile before
-      tcgen05_mma_f16<2>(tmem_acc, tile_a + k2 * 32 / 16, tile_b + k2 * 32 / 16, INSTRUCTION, accumulate);
-    }
+    for (int k = 0; k < BLOCK_K / MMA_K; k++)                 // 16 values are 32 bytes; the first product replaces
+      tcgen05_mma_f16<2>(tmem_acc, tile_a + k * 2, tile_b + k * 2, INSTRUCTION, k_tile > 0 || k > 0);
   };
   // end region
 
@@ -86,11 +84,13 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // region: producer
   if (warp == PRODUCER_WARP && elect_one()) {
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
-    for (int index = blockIdx.x / 2; index < tiles_m * tiles_n; index += gridDim.x / 2)
+    for (int index = blockIdx.x / 2; index < tiles_m * tiles_n; index += gridDim.x / 2) {
+      const Tile tile = place(index);                         // two divisions, once for a tile
       for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity, NUM_STAGES)) {
         mbarrier_wait_parity(empty + stage * 8, parity);      // until nothing reads this buffer any more
-        copy(stage, place(index), k_tile);
+        copy(stage, tile, k_tile);
       }
+    }
     for (int i = 0; i < NUM_STAGES; i++, advance(stage, parity, NUM_STAGES))
       mbarrier_wait_parity(empty + stage * 8, parity);        // the last arrivals come before this block may end
   }

@@ -3,6 +3,7 @@
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
 // H100, H200.   Notebook 10.
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_STAGES 6, GROUP_M 11, STORE_N 64
+#include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
 #include "ptx/setmaxnreg.cuh"
@@ -41,9 +42,8 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   const auto advance = [](int& stage, int& parity) {          // the next buffer of the ring; when the first is next
     if (++stage == NUM_STAGES) stage = 0, parity ^= 1;        // again, its barriers are a phase further
   };
-
   const auto skip = [&](int& stage, int& parity) {            // as many times `advance` as a tile has k tiles
-    parity ^= (stage + k_tiles) / NUM_STAGES & 1, stage = (stage + k_tiles) % NUM_STAGES;
+    parity ^= ((stage + k_tiles) / NUM_STAGES) % 2, stage = (stage + k_tiles) % NUM_STAGES;
   };
 
   // region: copy
@@ -103,7 +103,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   if (warpgroup == NUM_CONSUMERS) {
     setmaxnreg_dec<PRODUCER_REGISTERS>();                     // this warpgroup needs few registers,
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
-    if (threadIdx.x == NUM_CONSUMERS * 128)
+    if (threadIdx.x / 32 % 4 == 0 && elect_one())
       for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
         const Tile tile = place(index);
         for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {

@@ -6,7 +6,7 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 import pytest
-from gemm_lab.notebook.fault_injection import inject_fault
+from gemm_lab_lessons.shared.fault_injection import inject_fault
 from mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
 

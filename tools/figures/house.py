@@ -25,7 +25,7 @@ HOUSE = (
                 ("catalog", "compiling", "published", "notebook_files", "courses"),
                 "the kernels, the courses",
             ),
-            (("config", "source_text", "settings_text", "ladder_expressions"), "folders, and text"),
+            (("config", "source_text", "settings_text", "ladder_expressions", "ablations"), "folders, and text"),
         ),
     ),
     ("gpu_runner", "the same kernel on a GPU", ()),
