@@ -33,7 +33,7 @@ __device__ __forceinline__ void wgmma_m64k16_bf16(float (&acc)[8][4], uint64_t a
                "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
                "}, %32, %33, p, 1, 1, 0, 0;\n\t}"
                : ACC_32(0)
-               : "l"(a), "l"(b), "r"(accumulate));
+               : "l"(a), "l"(b), "r"(accumulate) : "memory");
 }
 
 // acc (64, 112): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
@@ -46,7 +46,7 @@ __device__ __forceinline__ void wgmma_m64k16_bf16(float (&acc)[14][4], uint64_t 
                "%48, %49, %50, %51, %52, %53, %54, %55"
                "}, %56, %57, p, 1, 1, 0, 0;\n\t}"
                : ACC_32(0), ACC_16(8), ACC_4(12), ACC_4(13)
-               : "l"(a), "l"(b), "r"(accumulate));
+               : "l"(a), "l"(b), "r"(accumulate) : "memory");
 }
 
 // acc (64, 128): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
@@ -59,7 +59,7 @@ __device__ __forceinline__ void wgmma_m64k16_bf16(float (&acc)[16][4], uint64_t 
                "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
                "}, %64, %65, p, 1, 1, 0, 0;\n\t}"
                : ACC_32(0), ACC_32(8)
-               : "l"(a), "l"(b), "r"(accumulate));
+               : "l"(a), "l"(b), "r"(accumulate) : "memory");
 }
 
 // acc (64, 192): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
@@ -74,7 +74,7 @@ __device__ __forceinline__ void wgmma_m64k16_bf16(float (&acc)[24][4], uint64_t 
                "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
                "}, %96, %97, p, 1, 1, 0, 0;\n\t}"
                : ACC_32(0), ACC_32(8), ACC_32(16)
-               : "l"(a), "l"(b), "r"(accumulate));
+               : "l"(a), "l"(b), "r"(accumulate) : "memory");
 }
 
 // acc (64, 256): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
@@ -91,7 +91,7 @@ __device__ __forceinline__ void wgmma_m64k16_bf16(float (&acc)[32][4], uint64_t 
                "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
                "}, %128, %129, p, 1, 1, 0, 0;\n\t}"
                : ACC_32(0), ACC_32(8), ACC_32(16), ACC_32(24)
-               : "l"(a), "l"(b), "r"(accumulate));
+               : "l"(a), "l"(b), "r"(accumulate) : "memory");
 }
 
 #undef ACC_4
