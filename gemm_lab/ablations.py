@@ -1,10 +1,10 @@
 """The ideas of a rung, each with what the kernel would be without it: the entries `[[ablation]]` of a ladder.toml.
 
-    [[ablation]]
-    rung    = "08_ping_pong"                # the rung that has the idea
-    idea    = "the consumers take turns"
-    without = { STORE_N = 16 }              # settings without the idea
-    replace = [["old text", "new text"]]    # the source without the idea; each old text stands in it once
+[[ablation]]
+rung    = "08_ping_pong"                # the rung that has the idea
+idea    = "the consumers take turns"
+without = { STORE_N = 16 }              # settings without the idea
+replace = [["old text", "new text"]]    # the source without the idea; each old text stands in it once
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import LabError, SizeError
 
 if TYPE_CHECKING:
-    from gemm_lab.lab.actions.ablating import Ablation
     from matplotlib.figure import Figure
+
+    from gemm_lab.lab.actions.ablating import Ablation
 
 SIZES = (2048, 4096, 8192)
 

@@ -6,13 +6,13 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 import pytest
-from gemm_lab_lessons.shared.fault_injection import inject_fault
 from mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
 
 import gemm_lab as lab
 import gpu_simulator
 from gemm_lab import catalog, compiling
+from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RUNGS = [name for name in catalog.kernels() if name.startswith("hopper/")]

@@ -1,7 +1,9 @@
-"""python -m tools.recording speeds|counters|timelines|library: what this machine's GPU does, into results/.
+"""python -m tools.recording COMMAND: what this machine's GPU does, into results/.
 
 speeds       check and time ladders beside their baselines, for results/measured/<gpu>.csv (`make record`)
 counters     hardware counters and profile cards from Nsight Compute, for results/profiles/<gpu>
+ablations    each idea of a rung left out in turn, for results/ablations/<gpu>.csv
+tiles        which tile and which order of blocks is fastest at each size, for results/tuned/<gpu>.csv
 timelines    the clock of the GPU wherever a kernel waits, for results/timelines/<gpu>
 library      check and time cuBLAS like a kernel
 """
@@ -15,16 +17,18 @@ from pathlib import Path
 
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
-from gemm_lab.lab import here
+from gemm_lab.lab import here, ladder
 from gemm_lab.lab.ladder import measured_ladders
 from gemm_lab.measure.cards import CARD_N
 from gemm_lab.measure.results import path_for
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.errors import LabError
+from tools.recording.ablations import record_ablations
 from tools.recording.counters import PARTS, record_profiles
 from tools.recording.library_run import PROBLEMS, run_library
 from tools.recording.speeds import record
+from tools.recording.tiles import record_tiles
 from tools.recording.timelines import record_timelines
 
 
@@ -70,6 +74,19 @@ def _parser() -> argparse.ArgumentParser:
     counters.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
     counters.add_argument("--raw", type=Path, default=None, help="folder in which ncu's files for the cards are kept")
 
+    ablations = add("ablations", ablations_of, "time each rung without each of its ideas, for results/ablations")
+    ablations.add_argument("ladders", nargs="*", help="default: all that this GPU runs")
+    ablations.add_argument("--sizes", type=_sizes, default=[4096, 8192], metavar="4096,8192")
+    ablations.add_argument("--regimes", type=words, default=["sustained", "burst"])
+    ablations.add_argument("--rounds", type=int, default=None)
+    ablations.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
+
+    tiles = add("tiles", tiles_of, "sweep tiles and orders of blocks of a ladder's last source, for results/tuned")
+    tiles.add_argument("ladder")
+    tiles.add_argument("--sizes", type=_sizes, default=[2048, 4096, 8192, 16384], metavar="2048,4096")
+    tiles.add_argument("--rounds", type=int, default=None)
+    tiles.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
+
     timelines = add("timelines", lambda options: record_timelines(options.kernels, options.into), "record timelines")
     timelines.add_argument("kernels", nargs="+")
     timelines.add_argument("--into", type=Path, default=data_dir("results") / "timelines", help="folder of the GPUs")
@@ -99,6 +116,18 @@ def record_speeds(options) -> int:
     )
     print(done)
     return 0 if done.passed else 1
+
+
+def ablations_of(options) -> int:
+    """Time the ablations for results/ablations."""
+    print(record_ablations(here(), options.ladders, options.sizes, options.regimes, options.rounds, options.into))
+    return 0
+
+
+def tiles_of(options) -> int:
+    """Sweep the tiles of a ladder for results/tuned."""
+    print(record_tiles(here(), ladder(options.ladder), options.sizes, options.rounds, options.into))
+    return 0
 
 
 def record_counters(options) -> int:

@@ -1,4 +1,4 @@
-"""Leaves each idea of a rung out in turn: checked and counted on the simulator, timed on a GPU or read from a record."""
+"""Leaves each idea of a rung out in turn: checked and counted on the simulator, timed on a GPU or read from a file."""
 
 from __future__ import annotations
 
