@@ -131,6 +131,16 @@ class Ladder:
 
         return ablate(self, rung, n, regime, rounds)
 
+    @checked
+    def tuned(self, n: int, on: str = RECORDED_ON) -> Kernel:
+        """The kernel with the tile and the order of blocks that a recorded sweep on GPU `on` chose for n × n × n.
+
+        Of a size that was not swept, it is the choice of the nearest. Raises `LabError` if no sweep is recorded.
+        """
+        from gemm_lab.lab.tuning import tuned
+
+        return tuned(self.name, n, on)
+
     def _of_this_run(self, ceiling: Any, rows: list[Any]) -> Any:
         """The row of a ceiling with the speed that was measured in the same run as the rungs in `rows`.
 

@@ -4,7 +4,6 @@
 // H100, H200.   Notebook 10.
 #include <cuda_bf16.h>
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 256, BLOCK_K 64, NUM_STAGES 4, GROUP_M 16
-#include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/setmaxnreg.cuh"
 #include "ptx/tma.cuh"
@@ -80,7 +79,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   if (warpgroup == NUM_CONSUMERS) {
     setmaxnreg_dec<PRODUCER_REGISTERS>();                     // this warpgroup needs few registers,
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
-    if (threadIdx.x / 32 % 4 == 0 && elect_one())
+    if (threadIdx.x == NUM_CONSUMERS * 128)
       for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
         const Tile tile = place(index);
         for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {

@@ -5,7 +5,6 @@
 #include <cuda_bf16.h>
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 256, BLOCK_K 64, NUM_STAGES 4, GROUP_M 8
 #include "ptx/cluster.cuh"
-#include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/setmaxnreg.cuh"
 #include "ptx/tma.cuh"
@@ -85,8 +84,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   if (warpgroup == NUM_CONSUMERS) {
     setmaxnreg_dec<PRODUCER_REGISTERS>();                     // this warpgroup needs few registers,
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
-    const bool asks = threadIdx.x / 32 % 4 == 0 && elect_one();   // one lane of the warpgroup
-    if (asks)
+    if (threadIdx.x == NUM_CONSUMERS * 128)
       for (int index = blockIdx.x / CLUSTER; index < tiles_m * tiles_n; index += gridDim.x / CLUSTER) {
         const Tile tile = place(index);
         for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
@@ -94,7 +92,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
           copy(stage, tile, k_tile);
         }
       }
-    for (int i = 0; i < NUM_STAGES && asks; i++, advance(stage, parity))
+    for (int i = 0; i < NUM_STAGES && threadIdx.x == NUM_CONSUMERS * 128; i++, advance(stage, parity))
       mbarrier_wait_parity(empty + stage * 8, parity);        // the last arrivals come before this block may end
     return;
   }

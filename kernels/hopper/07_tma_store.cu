@@ -4,7 +4,6 @@
 // H100, H200.   Notebook 10.
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 256, BLOCK_K 64, NUM_STAGES 4, GROUP_M 8
 #include "ptx/cluster.cuh"
-#include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
 #include "ptx/setmaxnreg.cuh"
@@ -47,6 +46,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   const auto advance = [](int& stage, int& parity) {          // the next buffer of the ring; when the first is next
     if (++stage == NUM_STAGES) stage = 0, parity ^= 1;        // again, its barriers are a phase further
   };
+
   // region: copy
   const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
     const uint32_t at = stage * STAGE_BYTES;
@@ -61,6 +61,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   const auto release = [&](int stage) {                       // each warp for itself: its products have read the buffer
     if (threadIdx.x % 32 < CLUSTER) mbarrier_arrive_remote(mapa(empty + stage * 8, threadIdx.x % 32));
   };
+
   // region: multiply
   const auto multiply = [&](int stage, int k_tile) {          // issues the products and returns
     const uint64_t tile_a = wgmma_descriptor(smem_a + stage * STAGE_BYTES + warpgroup * WARPGROUP_M * BLOCK_K * 2);
@@ -104,8 +105,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   if (warpgroup == NUM_CONSUMERS) {
     setmaxnreg_dec<PRODUCER_REGISTERS>();                     // this warpgroup needs few registers,
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
-    const bool asks = threadIdx.x / 32 % 4 == 0 && elect_one();   // one lane of the warpgroup
-    if (asks)
+    if (threadIdx.x == NUM_CONSUMERS * 128)
       for (int index = blockIdx.x / CLUSTER; index < tiles_m * tiles_n; index += gridDim.x / CLUSTER) {
         const Tile tile = place(index);
         for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
@@ -113,7 +113,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
           copy(stage, tile, k_tile);
         }
       }
-    for (int i = 0; i < NUM_STAGES && asks; i++, advance(stage, parity))
+    for (int i = 0; i < NUM_STAGES && threadIdx.x == NUM_CONSUMERS * 128; i++, advance(stage, parity))
       mbarrier_wait_parity(empty + stage * 8, parity);        // the last arrivals come before this block may end
     return;
   }

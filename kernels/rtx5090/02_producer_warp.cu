@@ -4,7 +4,6 @@
 // RTX 5090, H100 and what follows.   Notebook 08.
 #include <cuda_bf16.h>
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_WARPS_M 2, NUM_WARPS_N 2, NUM_STAGES 3, GROUP_M 16
-#include "ptx/elect.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/mma_sync.cuh"
@@ -97,7 +96,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // region: producer
   if (warp >= NUM_CONSUMERS) {
     setmaxnreg_dec<PRODUCER_REGISTERS>();                     // registers come by warpgroup: these four need few,
-    if (warp == NUM_CONSUMERS && elect_one())
+    if (threadIdx.x == NUM_CONSUMERS * 32)
       for (int k_tile = 0, stage = 0, parity = 1; k_tile < K; k_tile += BLOCK_K) {
         mbarrier_wait_parity(empty + stage * 8, parity);      // a fresh barrier lets parity 1 pass: buffers are free
         copy(stage, k_tile);
@@ -118,10 +117,8 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     #pragma unroll
     for (int k = 0; k < BLOCK_K; k += MMA_K) {
       const bool last = k == BLOCK_K - MMA_K, more = k_tile + BLOCK_K < K;
-      const int set = k / MMA_K % 2, begin = last ? WAIT_AT : 0;
-      if (last) {                                             // the fragments of this step are here: nothing of the
-        __syncwarp();                                         // tile is read any more, and when all lanes say so,
-        if (lane == 0) mbarrier_arrive(empty + stage * 8);    // the producer may overwrite it
+      const int set = k / MMA_K % 2, read = stage, begin = last ? WAIT_AT : 0;
+      if (last) {
         stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
         parity ^= stage == 0;                                 // the barriers begin their next phase with stage 0
       }
@@ -134,6 +131,10 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
           const int mi = ni % 2 ? WARP_M / MMA_M - 1 - i : i;
           mma_m16n8k16_bf16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
         }
+      }
+      if (last) {
+        __syncwarp();                                         // all lanes have what they read of this tile
+        if (lane == 0) mbarrier_arrive(empty + read * 8);     // the producer may overwrite it
       }
     }
     // end region

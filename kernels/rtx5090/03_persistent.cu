@@ -4,7 +4,6 @@
 // RTX 5090, H100 and what follows.   Notebook 08.
 #include <cuda_bf16.h>
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_WARPS_M 2, NUM_WARPS_N 2, NUM_STAGES 3, GROUP_M 16
-#include "ptx/elect.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/mma_sync.cuh"
@@ -95,7 +94,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   if (warp >= NUM_CONSUMERS) {
     setmaxnreg_dec<PRODUCER_REGISTERS>();                     // registers come by warpgroup: these four need few,
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
-    if (warp == NUM_CONSUMERS && elect_one())
+    if (threadIdx.x == NUM_CONSUMERS * 32)
       for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
         const Tile tile = grouped_block_order(index, tiles_m, tiles_n, GROUP_M);   // two divisions, once for a tile
         for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, stage = (stage + 1) % NUM_STAGES, parity ^= stage == 0) {

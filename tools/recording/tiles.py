@@ -45,7 +45,6 @@ def record_tiles(
     if not where.usable or not where.present.gpu:
         raise LabError(f"Nothing can be measured here: {where.reason}")
     path, tried = path_for(where.present.gpu.key, into), {kernel.label: kernel for kernel in candidates(ladder)}
-    chosen = []
     for n in sizes:
         shares: dict[str, dict[str, float]] = {label: {} for label in tried}
         for regime in REGIMES:
@@ -66,15 +65,18 @@ def record_tiles(
         label = best({label: found for label, found in shares.items() if len(found) == len(REGIMES)})
         say(f"{n}: {label}, " + ", ".join(f"{regime} {share:.3f}" for regime, share in shares[label].items()))
         kernel = tried[label]
-        chosen.append([ladder.name, n, kernel.name.split("/")[1], f"GROUP_M={kernel.config['GROUP_M']}"])
+        _keep(path, [ladder.name, n, kernel.name.split("/")[1], f"GROUP_M={kernel.config['GROUP_M']}"])
+    return path
+
+
+def _keep(path: Path, chosen: list) -> None:
+    """Write one choice into the file, in the place of an earlier one."""
     kept = []
     if path.is_file():
         with path.open(newline="", encoding="utf-8") as lines:
             kept = [list(row.values()) for row in csv.DictReader(lines)]
-    done = {(row[0], int(row[1])) for row in chosen}
-    kept = [row for row in kept if (row[0], int(row[1])) not in done]
+    kept = [row for row in kept if (row[0], int(row[1])) != (chosen[0], chosen[1])]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerows([COLUMNS, *sorted(kept + chosen, key=lambda row: (row[0], int(row[1])))])
-    return path
+        writer.writerows([COLUMNS, *sorted([*kept, chosen], key=lambda row: (row[0], int(row[1])))])

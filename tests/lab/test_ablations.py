@@ -1,0 +1,96 @@
+"""Ablations: each idea that a ladder.toml names can be left out, which changes the kernel and not its result."""
+
+from dataclasses import replace
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab import catalog
+from gemm_lab.ablations import Idea, read_ideas
+from gemm_lab.lab.actions import ablating
+from gemm_lab.lab.tuning import path_for, tuned
+from gpu_simulator.errors import ConfigError, LabError
+from tools.recording.tiles import best, candidates
+
+IDEAS = [(ladder, idea) for ladder, spec in catalog.ladders().items() for idea in spec.ideas]
+RUNGS = list(dict.fromkeys((ladder, idea.rung) for ladder, idea in IDEAS))
+
+
+@pytest.mark.sampled(every=4)
+@pytest.mark.parametrize(("ladder", "rung"), RUNGS, ids="/".join)
+def test_every_idea_can_be_left_out_and_the_result_stays_right(ladder, rung):
+    kernel, ideas = ablating.rung_of(lab.ladder(ladder), rung)
+    variants, _ = ablating.count(kernel, ideas)  # raises for a wrong result
+    whole = variants[0].kernel.compile_as_taught()
+    assert all(variant.kernel.compile_as_taught().cubin != whole.cubin for variant in variants[1:])
+
+
+@pytest.mark.parametrize(("ladder", "idea"), IDEAS, ids=[f"{ladder}-{idea.idea}" for ladder, idea in IDEAS])
+def test_each_replaced_text_stands_in_the_source_once(ladder, idea):
+    rung = lab.kernel(f"{ladder}/{idea.rung}")
+    changed = ablating.without(rung, idea)
+    assert changed.source != rung.source or changed.config != rung.config
+    assert f"without {idea.idea}" in ablating._name(changed.label)
+
+
+def test_ideas_of_one_rung_have_names_of_their_own():
+    assert len({(ladder, idea.rung, idea.idea) for ladder, idea in IDEAS}) == len(IDEAS) > 20
+
+
+@pytest.mark.parametrize("entry", [
+    {"rung": "01_a", "idea": "x"}, {"rung": "02_b", "idea": "x", "without": {"K": 1}},
+    {"rung": "01_a", "idea": "", "without": {"K": 1}}, {"rung": "01_a", "idea": "x", "without": {"K": 1}, "also": 1},
+])  # fmt: skip
+def test_an_entry_of_another_form_is_refused_with_a_sentence(entry):
+    with pytest.raises(ConfigError, match="an ablation names its rung"):
+        read_ideas([entry], ["01_a"], "x/ladder.toml")
+
+
+@pytest.mark.parametrize(("source", "times"), [("a b", 0), ("old old", 2)])
+def test_a_text_that_does_not_stand_there_once_is_refused(source, times):
+    with pytest.raises(ConfigError, match=f"stands {times} times"):
+        Idea("01_a", "x", {}, (("old", "new"),)).source_without(source)
+
+
+def test_a_rung_without_ablations_names_those_that_have_some():
+    with pytest.raises(LabError, match="10_steady_addresses"):
+        lab.ladder("ampere").ablate("ampere/02")
+    with pytest.raises(LabError, match="no rung of this ladder"):
+        lab.ladder("simt").ablate("01")
+
+
+def test_recorded_gains_are_of_one_run_and_shown_with_its_conditions():
+    found = lab.ladder("t4").ablate("05", 8192)
+    assert set(found.gains) == {variant.idea.idea for variant in found.variants[1:]}
+    assert found.gains["256 columns instead of 128"].low > 1 and "NVIDIA H200" in repr(found)
+    assert "256 columns instead of 128" in found._repr_html_()
+    assert "No sustained run at 512 is recorded" in repr(lab.ladder("t4").ablate("05", 512))
+
+
+def test_a_wrong_result_is_never_counted(monkeypatch):
+    rung, ideas = ablating.rung_of(lab.ladder("t4"), "08")
+    broken = replace(ideas[0], replace=(("stage ^= 1;", ""),))
+    with pytest.raises(LabError, match="gives a wrong result"):
+        ablating.count(rung, [broken])
+
+
+# ---- Tiles by size ----
+
+
+def test_a_swept_ladder_has_a_kernel_for_every_size():
+    hopper = lab.ladder("hopper")
+    for n in (512, 2048, 6000, 16384):
+        assert hopper.tuned(n).name.startswith("hopper/08_ping_pong")
+    assert hopper.tuned(9000).label == hopper.tuned(8192).label and path_for("h200").is_file()
+    with pytest.raises(LabError, match="No sweep over the tiles of t4"):
+        tuned("t4", 4096, "h200")
+
+
+def test_the_choice_is_the_best_of_the_worse_regime():
+    assert best({"a": {"sustained": 1.1, "burst": 0.9}, "b": {"sustained": 1.0, "burst": 0.95}}) == "b"
+
+
+def test_candidates_are_the_last_source_with_every_band():
+    found = candidates(lab.ladder("hopper"))
+    assert len({kernel.label for kernel in found}) == len(found) == 24
+    assert {kernel.spec.file for kernel in found} == {"08_ping_pong.cu"}
