@@ -1,0 +1,334 @@
+"""`python -m tools.recording power`: speed, clock and energy of kernels on different inputs, for results/power.
+
+A kernel is timed in both regimes on zeros, small integers, uniform mantissas and N(0, 1). A copy of the kernel reads
+%clock64 and %globaltimer when a block begins and ends: so the clock is known at which the SMs really ran. NVML's
+reading of the clock stands beside it. The energy is NVML's counter of the whole board over the measured seconds
+(nvmlDeviceGetTotalEnergyConsumption).
+
+    <gpu>.csv         one row for each kernel, input and regime
+    <gpu>_trace.csv   the first two seconds after a rest, launch by launch
+    <gpu>_l2.csv      how fast all SMs read buffers of different sizes
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import re
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gpu_runner
+from gemm_lab.config import data_dir
+from gemm_lab.lab import Kernel, kernel
+from gemm_lab.lab.here import Here
+from gemm_lab.measure.benchmark import commit
+from gemm_lab.measure.check import wire_problem
+from gemm_lab.measure.results import path_for
+from gpu_runner import operations
+from gpu_runner.driver import Buffer, Device
+from gpu_runner.timing.nvml import Gauge
+from gpu_runner.timing.verify import Inputs
+from gpu_simulator import compiler
+from gpu_simulator.errors import LabError
+
+N = 8192
+INPUTS = ("zeros", "integers", "mantissas", "normal")  # integers: whole numbers from -2 to 2; mantissas: ±[1, 2)
+KERNELS = ("hopper/02", "hopper/04", "hopper/05", "hopper/07", "hopper/08_ping_pong", "hopper/08_ping_pong_wide")
+WARM_S, MEASURED_S, REST_S, BURSTS, BURST_MS, TRACE_S = 1.0, 1.5, 0.15, 12, 3.0, 2.0
+COLUMNS = (
+    "kernel", "input", "regime", "n", "tflops", "clock_mhz", "nvml_mhz", "watts", "joules_per_tflop", "gpu", "driver",
+    "cuda", "commit", "date",
+)  # fmt: skip
+TRACE = ("kernel", "input", "n", "ms", "tflops", "clock_mhz", "watts")
+L2 = ("megabytes", "terabytes_per_s", "bytes_per_clock")
+WATCH = """
+struct Watch {  // when this block began and ended, by the clock of its SM and by the global timer
+  unsigned long long *to, clock, nanoseconds;
+  __device__ __forceinline__ static void now(unsigned long long& c, unsigned long long& n) {
+    asm volatile("mov.u64 %0, %%clock64;\\n\\tmov.u64 %1, %%globaltimer;" : "=l"(c), "=l"(n) :: "memory");
+  }
+  __device__ __forceinline__ Watch(void* buffer) {
+    to = static_cast<unsigned long long*>(buffer) + 4 * (blockIdx.y * gridDim.x + blockIdx.x);
+    now(clock, nanoseconds);
+  }
+  __device__ __forceinline__ ~Watch() {
+    unsigned long long c, n;
+    now(c, n);
+    if (threadIdx.x == 0) to[0] = clock, to[1] = nanoseconds, to[2] = c, to[3] = n;
+  }
+};
+"""
+READER = r"""
+extern "C" __global__ void __launch_bounds__(512) reader(const uint4* data, unsigned count, int turns, unsigned* out,
+                                                          unsigned long long* clocks) {
+  unsigned long long begun = clock64();
+  uint4 sum = {0, 0, 0, 0};
+  for (int turn = 0; turn < turns; turn++)
+    #pragma unroll 8
+    for (unsigned i = blockIdx.x * 512 + threadIdx.x; i < count; i += gridDim.x * 512) {
+      uint4 v;
+      asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(data + i));
+      sum.x ^= v.x, sum.y ^= v.y, sum.z ^= v.z, sum.w ^= v.w;
+    }
+  if ((sum.x ^ sum.y ^ sum.z ^ sum.w) == 0x12345678) *out = 1;
+  if (threadIdx.x == 0) clocks[blockIdx.x] = clock64() - begun;
+}
+"""
+
+
+def watched(source: str) -> str:
+    """The source of a kernel with one more parameter, the buffer of its blocks' clocks: [blocks][4] u64."""
+    entry = re.search(r"(\bgemm\([^{;]*?)\)\s*\{", source, re.S)
+    includes = list(re.finditer(r"^#include [^\n]*\n", source, re.M))
+    if entry is None or not includes:
+        raise LabError("Only a kernel gemm(…) with its includes can be watched.")
+    source = (
+        f"{source[: entry.start()]}{entry[1]}, void* gmem_watch) {{\n  Watch watch(gmem_watch);{source[entry.end() :]}"
+    )
+    return source[: includes[-1].end()] + WATCH + source[includes[-1].end() :]
+
+
+def inputs_of(kind: str, device: Device, problem: dict[str, Any], n: int) -> Inputs:
+    """A, B and D of an n × n × n product in BF16, filled as INPUTS says."""
+    found = Inputs(
+        device,
+        operations.support(),
+        problem,
+        n,
+        n,
+        n,
+        kind="integers" if kind == "integers" else "normal",
+        seed=1,
+        limit=2,
+    )
+    for buffer in (found.a, found.b):
+        if kind == "zeros":
+            buffer.fill(0)
+        elif kind == "mantissas":
+            bits = np.random.default_rng(1).integers(0, 1 << 8, n * n, np.uint16)
+            buffer.write(((bits & 0x80) << 8) | 0x3F80 | (bits & 0x7F))
+    return found
+
+
+class Subject:
+    """A kernel, or cuBLAS, that is launched on one set of inputs. `clocks` are the blocks' of the latest launches."""
+
+    SLOTS = 8
+
+    def __init__(self, name: str, shown: str, device: Device, inputs: Inputs, arch: str):
+        self.name, self.device, self.flops = shown, device, 2.0 * inputs.m * inputs.n * inputs.k
+        self.watches: list[Buffer] = []
+        problem = inputs.problem
+        if name == "cublas":
+            self.calls = [
+                operations.blas().gemm(
+                    inputs.m, inputs.n, inputs.k, inputs.a, inputs.b, inputs.d, dtype_in=problem["dtype_in"],
+                    dtype_out=problem["dtype_out"], dtype_acc=problem["dtype_acc"], layout_a=problem["layout_a"],
+                    layout_b=problem["layout_b"], alpha=1.0, beta=0.0,
+                )
+            ]  # fmt: skip
+            return
+        rung: Kernel = kernel(name)
+        compiled = rung.rewrite(watched(rung.source), file=rung.spec.file).compile(arch)
+        grid = rung.grid(inputs.m, inputs.n, inputs.k)
+        function = device.kernel(gpu_runner.payload(compiled))
+        self.calls = []
+        for _ in range(self.SLOTS):
+            watch = Buffer(device, 32 * grid[0] * grid[1] * grid[2])
+            watch.fill(0)
+            self.watches.append(watch)
+            arguments = [inputs.argument(token, 1.0, 0.0) for token in rung.problem.tokens] + [watch]
+            self.calls.append(device.launcher(function, grid, arguments, rung.spec.cluster))
+        self.turn = 0
+
+    def launch(self) -> None:
+        self.turn = (getattr(self, "turn", 0) + 1) % len(self.calls)
+        self.calls[self.turn]()
+
+    def mhz(self, slot: int) -> float:
+        """The SMs' clock during a launch: clocks ÷ microseconds of its blocks, the median."""
+        blocks = self.watches[slot].read("uint64", (self.watches[slot].nbytes // 32, 4)).astype(np.int64)
+        spans = blocks[:, 2:] - blocks[:, :2]
+        spans = spans[spans[:, 1] > 20_000]  # ns: the global timer advances in steps of up to about a microsecond
+        return float(np.median(spans[:, 0] / spans[:, 1]) * 1000) if len(spans) else float("nan")
+
+    def clock(self) -> float:
+        """The median of the latest launches, in MHz; NaN for a library."""
+        return statistics.median(map(self.mhz, range(len(self.watches)))) if self.watches else float("nan")
+
+    def free(self) -> None:
+        for watch in self.watches:
+            watch.free()
+
+
+class Energy:
+    """NVML's counter of the board's energy, in joules."""
+
+    def __init__(self, bus_id: str):
+        import pynvml
+
+        pynvml.nvmlInit()
+        self._nvml, self._gpu = pynvml, pynvml.nvmlDeviceGetHandleByPciBusId(bus_id.encode())
+
+    def joules(self) -> float:
+        return self._nvml.nvmlDeviceGetTotalEnergyConsumption(self._gpu) / 1000.0
+
+
+def busy(subject: Subject, seconds: float, each: Callable[[], None] = lambda: None) -> tuple[int, float]:
+    """Launch without a pause for so long; returns (launches, seconds between the first and the last of them)."""
+    device, marks, count, begun = subject.device, deque([subject.device.mark()]), 0, time.monotonic()
+    first = marks[0]
+    while time.monotonic() - begun < seconds:
+        subject.launch()
+        count += 1
+        marks.append(device.mark())
+        if len(marks) > 4:
+            marks.popleft().synchronize()
+        each()
+    marks[-1].synchronize()
+    return count, device.milliseconds(first, marks[-1]) / 1000
+
+
+def sustained(subject: Subject, gauge: Gauge, energy: Energy) -> dict[str, float]:
+    """Speed, clocks and energy after `WARM_S` seconds of work, over `MEASURED_S` seconds."""
+    busy(subject, WARM_S)
+    readings: list[dict[str, float]] = []
+    before = energy.joules()
+    started = time.monotonic()
+    count, seconds = busy(subject, MEASURED_S, lambda: readings.append(gauge.read()))
+    joules, took = energy.joules() - before, time.monotonic() - started
+    return {
+        "tflops": count * subject.flops / seconds / 1e12,
+        "clock_mhz": subject.clock(),
+        "nvml_mhz": statistics.median(r["sm_clock_mhz"] for r in readings),
+        "watts": joules / took,
+        "joules_per_tflop": joules / took * seconds / (count * subject.flops / 1e12),
+    }
+
+
+def burst(subject: Subject, gauge: Gauge) -> dict[str, float]:
+    """The median speed and clock of some milliseconds of work after `REST_S` seconds of rest. No energy: too short."""
+    speeds, clocks, readings = [], [], []
+    subject.launch()
+    subject.device.wait()
+    for _ in range(BURSTS):
+        time.sleep(REST_S)
+        subject.launch()
+        first, repeats = subject.device.mark(), 3
+        for _ in range(repeats):
+            subject.launch()
+        last = subject.device.mark()
+        readings.append(gauge.read())
+        last.synchronize()
+        speeds.append(repeats * subject.flops / subject.device.milliseconds(first, last) / 1e9)
+        if subject.watches:
+            clocks.append(subject.mhz(subject.turn))
+    return {
+        "tflops": statistics.median(speeds),
+        "clock_mhz": statistics.median(clocks) if clocks else float("nan"),
+        "nvml_mhz": statistics.median(r["sm_clock_mhz"] for r in readings),
+    }
+
+
+def trace(subject: Subject, kind: str, gauge: Gauge, n: int) -> list[list[Any]]:
+    """The first `TRACE_S` seconds after a second of rest: one row for each launch, and the power when it was queued."""
+    subject.device.wait()
+    time.sleep(1.0)
+    rows, start = [], subject.device.mark()
+    begun, before = time.monotonic(), start
+    while time.monotonic() - begun < TRACE_S:
+        subject.launch()
+        mark = subject.device.mark()
+        watts = gauge.read().get("power_w", float("nan"))
+        mark.synchronize()
+        speed = subject.flops / subject.device.milliseconds(before, mark) / 1e9
+        rows.append(
+            [subject.name, kind, n, subject.device.milliseconds(start, mark), speed, subject.mhz(subject.turn), watts]
+        )
+        before = mark
+    return rows
+
+
+def l2_reads(device: Device, arch: str) -> list[list[float]]:
+    """How fast all SMs together read a buffer again and again past L1, for buffers of different sizes."""
+    compiled = compiler.compile(READER, arch=arch, name="reader.cu", entry="reader")
+    function = device.kernel(gpu_runner.payload(compiled))
+    blocks, rows = device.sms * 4, []
+    out, clocks = Buffer(device, 4), Buffer(device, 8 * blocks)
+    for megabytes in (2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 256):
+        data = Buffer(device, megabytes << 20)
+        data.fill(1)
+        turns = max(2, (4 << 30) // data.nbytes)
+        call = device.launcher(
+            function, (blocks, 1, 1), [data, np.uint32(data.nbytes // 16), np.int32(turns), out, clocks], (1, 1, 1)
+        )
+        call()
+        speeds = []
+        for _ in range(3):
+            first = device.mark()
+            call()
+            last = device.mark()
+            last.synchronize()
+            taken = float(np.median(clocks.read("uint64", (blocks,)).astype(np.float64)))
+            bytes_read = turns * data.nbytes
+            speeds.append((bytes_read / device.milliseconds(first, last) / 1e9, bytes_read / taken))
+        rows.append([megabytes, *max(speeds)])
+        data.free()
+    return rows
+
+
+def record_power(
+    where: Here, names: Iterable[str] = (), n: int = N, into: Path | None = None, say: Callable[[str], None] = print
+) -> Path:
+    """Measure all KERNELS (or `names`) and cuBLAS on all INPUTS; returns the path of the first file."""
+    if not where.usable or not where.arch:
+        raise LabError(f"Nothing can be measured here: {where.reason}")
+    device = operations.device()
+    gauge, energy = Gauge(device.bus_id()), Energy(device.bus_id())
+    facts = gauge.describe()
+    path = path_for(where.present, into or data_dir("results") / "power")
+    about = [facts["gpu"], facts["driver"], ".".join(map(str, compiler.version())), commit(), datetime.date.today()]
+    names, rows, traces = list(names or KERNELS), [], []
+    problem = wire_problem(kernel(names[0]).problem)
+    for kind in INPUTS:
+        inputs = inputs_of(kind, device, problem, n)
+        for name in ("cublas", *names):
+            subject = Subject(name, name if name == "cublas" else kernel(name).name, device, inputs, where.arch)
+            for regime, found in (("sustained", sustained(subject, gauge, energy)), ("burst", burst(subject, gauge))):
+                row = [subject.name, kind, regime, n, *(_text(found.get(column)) for column in COLUMNS[4:9]), *about]
+                rows.append(row)
+                say(", ".join(map(str, row[:9])))
+            if kind in ("zeros", "normal") and name in (names[-1], names[0]):
+                traces += trace(subject, kind, gauge, n)
+            subject.free()
+        inputs.free()
+    _write(path, COLUMNS, rows)
+    _write(path.with_name(f"{path.stem}_trace.csv"), TRACE, [[_text(cell) for cell in row] for row in traces])
+    _write(
+        path.with_name(f"{path.stem}_l2.csv"),
+        L2,
+        [[_text(cell) for cell in row] for row in l2_reads(device, where.arch)],
+    )
+    return path
+
+
+def _text(cell: Any) -> Any:
+    if cell is None or (isinstance(cell, float) and np.isnan(cell)):
+        return ""
+    return f"{cell:.5g}" if isinstance(cell, float) else cell
+
+
+def _write(path: Path, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
