@@ -47,6 +47,7 @@ COLUMNS = (
     "cuda", "commit", "date",
 )  # fmt: skip
 TRACE = ("kernel", "input", "n", "ms", "tflops", "clock_mhz", "watts")
+BINS = ((100.0, 5.0), (TRACE_S * 1000, 25.0))  # of a trace: until so many ms, the medians of so many ms
 L2 = ("megabytes", "terabytes_per_s", "bytes_per_clock")
 WATCH = """
 struct Watch {  // when this block began and ended, by the clock of its SM and by the global timer
@@ -257,6 +258,19 @@ def trace(subject: Subject, kind: str, gauge: Gauge, n: int) -> list[list[Any]]:
     return rows
 
 
+def binned(rows: list[list[Any]]) -> list[list[Any]]:
+    """The rows of a trace with the medians of each bin of BINS; `ms` is the middle of the bin."""
+    found, begin = [], 0.0
+    for end, width in BINS:
+        while begin < end:
+            inside = [row for row in rows if begin <= row[3] < begin + width]
+            if inside:
+                medians = [float(np.median([row[column] for row in inside])) for column in (4, 5, 6)]
+                found.append([*inside[0][:3], begin + width / 2, *medians])
+            begin += width
+    return found
+
+
 def l2_reads(device: Device, arch: str) -> list[list[float]]:
     """How fast all SMs together read a buffer again and again past L1, for buffers of different sizes."""
     compiled = compiler.compile(READER, arch=arch, name="reader.cu", entry="reader")
@@ -307,7 +321,7 @@ def record_power(
                 rows.append(row)
                 say(", ".join(map(str, row[:9])))
             if kind in ("zeros", "normal") and name in (names[-1], names[0]):
-                traces += trace(subject, kind, gauge, n)
+                traces += binned(trace(subject, kind, gauge, n))
             subject.free()
         inputs.free()
     _write(path, COLUMNS, rows)
