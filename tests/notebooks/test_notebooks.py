@@ -29,6 +29,7 @@ SERIES = (
     "08_rtx_5090",
     "09_wmma_on_h100",
     "10_hopper_wgmma",
+    "10b_power",
     "11_b200",
     "12_scoreboard",
 )

@@ -1,0 +1,228 @@
+"""What one H200 did when the same kernels multiplied different numbers: speed, clock and energy, from results/power.
+
+`python -m tools.recording power` records it. Nothing of another GPU is mixed in: each GPU has files of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from gemm_lab.cards.card import card
+from gemm_lab.cards.table import Table
+from gemm_lab.config import data_dir
+from gemm_lab.plots import style
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import gpu as gpu_of
+
+FLOP_PER_CLOCK = 4096  # of one SM: wgmma.m64n256k16 has 2 · 64 · 256 · 16 operations and takes 128 cycles
+KINDS = {"zeros": style.SKY, "integers": style.GREEN, "mantissas": style.ORANGE, "normal": style.VERMILION}
+SAID = {"zeros": "zeros", "integers": "−2 to 2", "mantissas": "±1.0 to 2.0", "normal": "N(0, 1)"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel on one kind of input in one regime. Units: TFLOPS, MHz, watts, joules for 10¹² operations.
+
+    clock_mhz: as the kernel's own blocks saw it; None for a library.   nvml_mhz: NVML's reading in the same seconds.
+    watts, joules_per_tflop: of the whole board; None in bursts, which are too short for NVML's counter.
+    """
+
+    kernel: str
+    input: str
+    regime: str
+    n: int
+    tflops: float
+    clock_mhz: float | None
+    nvml_mhz: float
+    watts: float | None
+    joules_per_tflop: float | None
+    gpu: str
+    driver: str
+    cuda: str
+    commit: str
+    date: str
+
+    @property
+    def share_of_clock(self) -> float | None:
+        """The speed as a share of what the tensor cores can do at the clock that the kernel saw; None without one."""
+        return self.tflops / peak_at(self.clock_mhz, gpu_of(self.gpu).sms) if self.clock_mhz else None
+
+
+class Rows(list):
+    """Rows, displayed as a table."""
+
+    def of(self, **wanted: object) -> Rows:
+        """The rows with these values, such as `of(regime="burst")`; `kernel` may be a part of a name."""
+        return Rows(
+            row
+            for row in self
+            if all(
+                str(value) in row.kernel if name == "kernel" else getattr(row, name) == value
+                for name, value in wanted.items()
+            )
+        )
+
+    def _table(self) -> Table:
+        header = [
+            "kernel",
+            "input",
+            "regime",
+            "TFLOPS",
+            "clock seen",
+            "NVML",
+            "% of that clock’s peak",
+            "W",
+            "J per TFLOP",
+        ]
+        body = [
+            [
+                row.kernel, SAID[row.input], row.regime, f"{row.tflops:.0f}", _number(row.clock_mhz, ",.0f"),
+                f"{row.nvml_mhz:,.0f}", _number(row.share_of_clock, ".1%").rstrip("%"), _number(row.watts, ".0f"),
+                _number(row.joules_per_tflop, ".3f"),
+            ]
+            for row in self
+        ]  # fmt: skip
+        return Table(header, body, conditions(self), text_columns=3)
+
+    def __repr__(self) -> str:
+        table = self._table()
+        return "\n".join([*table.lines(), table.caption])
+
+    def _repr_html_(self) -> str:
+        return card(self._table().html())
+
+
+def peak_at(mhz: float, sms: int) -> float:
+    """TFLOPS of all tensor cores at this clock, BF16 with FP32 sums."""
+    return FLOP_PER_CLOCK * sms * mhz / 1e6
+
+
+def recorded(gpu: str = "h200") -> Rows:
+    """All recorded rows of a GPU. Raises `LabError` if there are none."""
+    return Rows(Row(*_typed(line)) for line in _lines(f"{gpu_of(gpu).key}.csv"))
+
+
+def conditions(rows: Sequence[Row]) -> str:
+    """What has to stand beside the numbers."""
+    if not rows:
+        return "No row."
+    row = rows[0]
+    return (
+        f"{row.n} × {row.n} × {row.n}, BF16, on {row.gpu}, driver {row.driver}, CUDA {row.cuda}, {row.date}, commit "
+        f"{row.commit}. Sustained: 1.5 s after 1 s of work. Burst: median of twelve, each of 3 launches after 0.15 s "
+        "of rest."
+    )
+
+
+def bytes_per_clock(block_m: int, block_n: int) -> float:
+    """Bytes of A and B in BF16 that an SM needs in each clock cycle to keep its tensor cores busy with such tiles."""
+    return FLOP_PER_CLOCK * (block_m + block_n) / (block_m * block_n)
+
+
+# ---- Pictures ----
+
+
+@style.drawn
+def plot_clocks(rows: Iterable[Row], supply: float, tiles: dict[str, tuple[int, int]]) -> Figure:
+    """Speed over the clock that the kernel saw: the tensor cores' peak, and what `supply` TB/s of tiles allow.
+
+    tiles: {name of a kernel: its (block_m, block_n)}; only these are drawn. Filled marks are bursts.
+    """
+    rows = [row for row in rows if row.kernel in tiles and row.clock_mhz]
+    fig = style.figure(style.WIDTH, 5.0)
+    ax = style.axes(fig, left=0.75, right=2.3, top=0.5, bottom=1.35)
+    sms, lowest, highest = gpu_of(rows[0].gpu).sms, 1200, 1850
+    ax.plot([lowest, highest], [peak_at(mhz, sms) for mhz in (lowest, highest)], color=style.INK, linewidth=style.LINE)
+    labels = [(peak_at(highest, sms), "peak at this clock", style.INK)]
+    for (name, (block_m, block_n)), marker in zip(tiles.items(), "os^", strict=False):
+        limit = supply * 2 * block_m * block_n / (2 * (block_m + block_n))
+        ax.plot(
+            [lowest, highest], [limit, limit], color=style.MEMORY["L2"], linewidth=style.LINE, linestyle=(0, (5, 2))
+        )
+        labels.append((limit, f"{supply:.1f} TB/s for {block_m} × {block_n}", style.MEMORY["L2"]))
+        for row in rows:
+            if row.kernel == name:
+                colour = KINDS[row.input]
+                ax.plot(
+                    row.clock_mhz, row.tflops, marker=marker, markersize=8, linestyle="", markeredgecolor=colour,
+                    markerfacecolor=colour if row.regime == "burst" else style.PAPER, zorder=4,
+                )  # fmt: skip
+    ax.set_xlim(lowest, highest)
+    ax.set_ylim(550, 1010)
+    style.axis_titles(ax, "clock that the kernel saw, MHz", "TFLOPS")
+    style.labels_right(ax, labels)
+    words = zip(("blue", "green", "orange", "red"), KINDS, strict=True)
+    inks = ", ".join(f"{word}: {SAID[kind]}" for word, kind in words)
+    names = "; ".join(
+        f"{shape}: {name}" for shape, name in zip(("circles", "squares", "triangles"), tiles, strict=False)
+    )
+    style.caption(fig, f"{names}.\nFilled: burst. {inks}.\n{conditions(rows).split(', driver')[0]}.", 0.75)
+    return fig
+
+
+@style.drawn
+def plot_trace(kernel: str, gpu: str = "h200", until_ms: float = 2000) -> Figure:
+    """The clock that a kernel saw after a second of rest, for zeros and for N(0, 1), and the power that NVML gave."""
+    lines = [line for line in _lines(f"{gpu_of(gpu).key}_trace.csv") if line["kernel"].endswith(kernel)]
+    if not lines:
+        raise LabError(f"No trace of {kernel} is recorded for {gpu}.")
+    fig = style.figure(style.WIDTH, 5.6)
+    for place, (column, title, top) in enumerate((("clock_mhz", "clock seen, MHz", 1900), ("watts", "NVML, W", 750))):
+        ax = style.axes(fig, left=0.75, right=1.6, top=0.5 + place * 2.4, bottom=5.6 - 0.5 - place * 2.4 - 1.6)
+        labels = []
+        for kind in ("zeros", "normal"):
+            mine = [line for line in lines if line["input"] == kind and float(line["ms"]) <= until_ms]
+            xs, ys = [float(line["ms"]) for line in mine], [float(line[column]) for line in mine]
+            ax.plot(xs, ys, color=KINDS[kind], linewidth=style.THICK)
+            labels.append((ys[-1], SAID[kind], KINDS[kind]))
+        ax.set_xlim(0, until_ms)
+        ax.set_ylim(1200 if column == "clock_mhz" else 0, top)
+        style.axis_titles(ax, "ms after a second of rest" if place else "", title)
+        style.labels_right(ax, labels)
+    style.caption(fig, f"{lines[0]['kernel']} at {lines[0]['n']}, launch after launch, on {gpu_of(gpu).name}.", 0.75)
+    return fig
+
+
+@style.drawn
+def plot_l2(gpu: str = "h200") -> Figure:
+    """How fast all SMs together read a buffer again and again past L1, over the size of the buffer."""
+    lines = _lines(f"{gpu_of(gpu).key}_l2.csv")
+    xs, ys = [float(line["megabytes"]) for line in lines], [float(line["terabytes_per_s"]) for line in lines]
+    fig = style.figure(style.WIDTH, 3.6)
+    ax = style.axes(fig, left=0.75, right=0.4, top=0.5, bottom=0.95)
+    ax.plot(xs, ys, color=style.MEMORY["L2"], marker="o", linewidth=style.LINE)
+    ax.set_xscale("log", base=2)
+    style.plain_ticks(ax.xaxis, [2, 4, 8, 16, 32, 64, 256])
+    ax.set_ylim(0, 10)
+    style.axis_titles(ax, "MB that are read again and again", "TB/s")
+    sheet = gpu_of(gpu)
+    memory = f"its L2 has {sheet.l2_mb} MB, its DRAM {sheet.dram_gbps / 1000} TB/s"
+    style.caption(fig, f"Loads of 16 bytes past L1 on {sheet.name}; {memory}.", 0.75)
+    return fig
+
+
+# ---- Files ----
+
+
+def _lines(name: str) -> list[dict[str, str]]:
+    path: Path = data_dir("results") / "power" / name
+    if not path.is_file():
+        raise LabError(f"results/power has no {name}; on such a GPU `python -m tools.recording power` records it.")
+    with path.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _typed(line: dict[str, str]) -> list[object]:
+    numbers = ("tflops", "clock_mhz", "nvml_mhz", "watts", "joules_per_tflop")
+    kinds = {"n": int, **dict.fromkeys(numbers, float)}
+    values = ((field.name, line[field.name]) for field in fields(Row))
+    return [(kinds.get(name, str)(text) if text else None) for name, text in values]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)

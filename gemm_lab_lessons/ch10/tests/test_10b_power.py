@@ -1,0 +1,95 @@
+"""Notebook 10b: what the recorded rows of results/power say, and the sentences that rest on them."""
+
+import numpy as np
+import pytest
+
+import gemm_lab as lab
+from gemm_lab_lessons.ch10 import power
+from gpu_simulator.errors import LabError
+from tools.recording.power import COLUMNS, INPUTS, binned, watched
+
+ROWS = power.recorded("h200")
+RUNGS = sorted({row.kernel for row in ROWS} - {"cublas"})
+
+
+def of(kernel, kind, regime):
+    (row,) = [row for row in ROWS.of(input=kind, regime=regime) if row.kernel == f"hopper/{kernel}"]
+    return row
+
+
+def test_every_kernel_was_measured_on_every_input_in_both_regimes():
+    assert len(ROWS) == len(INPUTS) * 2 * (len(RUNGS) + 1) and set(INPUTS) == set(power.KINDS) == set(power.SAID)
+    assert len({(row.kernel, row.input, row.regime) for row in ROWS}) == len(ROWS)
+    assert [row.clock_mhz for row in ROWS.of(kernel="cublas")] == [None] * 8
+    assert tuple(power.Row.__dataclass_fields__) == COLUMNS
+
+
+def test_no_kernel_passes_the_peak_of_its_clock():
+    shares = [row.share_of_clock for row in ROWS if row.clock_mhz]
+    assert min(shares) > 0.6 and max(shares) < 0.98
+    assert power.peak_at(1830, 132) == pytest.approx(lab.gpu("h200").peak("bf16", "f32"), rel=0.001)
+
+
+def test_the_last_rungs_use_nearly_all_cycles_in_both_regimes_and_the_simple_one_only_when_it_lasts():
+    for name in ("07_tma_store", "08_ping_pong", "08_ping_pong_wide"):
+        for regime in ("burst", "sustained"):
+            assert 0.949 < of(name, "normal", regime).share_of_clock < 0.975
+    long, burst = (of("02_tma", "normal", regime) for regime in ("sustained", "burst"))
+    assert burst.share_of_clock < 0.75 < 0.85 < long.share_of_clock and long.tflops > 0.98 * burst.tflops
+
+
+def test_nvml_says_another_clock_than_the_kernel_saw():
+    assert all(row.nvml_mhz == 1980 > 1.09 * row.clock_mhz for row in ROWS.of(regime="burst") if row.clock_mhz)
+    assert 1 - of("08_ping_pong_wide", "normal", "burst").clock_mhz / 1980 == pytest.approx(0.2, abs=0.02)
+
+
+def test_the_narrow_tile_gets_as_many_bytes_at_either_clock():
+    long, burst = (of("08_ping_pong", "zeros", regime) for regime in ("sustained", "burst"))
+    assert burst.clock_mhz > 1.15 * long.clock_mhz and burst.tflops == pytest.approx(long.tflops, rel=0.01)
+    assert power.bytes_per_clock(128, 128) == 64 and power.bytes_per_clock(128, 256) == 48
+
+
+def test_the_clock_follows_the_numbers():
+    for kernel in RUNGS[1:]:
+        for regime in ("sustained", "burst"):
+            clocks = [of(kernel.split("/")[1], kind, regime).clock_mhz for kind in INPUTS]
+            assert clocks[0] >= clocks[1] > clocks[2] > clocks[3], (kernel, regime)
+    assert all(row.watts < 0.8 * 700 for row in ROWS.of(input="zeros", regime="sustained"))
+
+
+def test_the_clock_falls_within_a_tenth_of_a_second_and_the_shown_power_does_not_rise_before():
+    trace = [line for line in power._lines("h200_trace.csv") if "wide" in line["kernel"] and line["input"] == "normal"]
+    early = [line for line in trace if float(line["ms"]) < 100]
+    clocks = [float(line["clock_mhz"]) for line in early]
+    assert clocks[0] > 1.12 * clocks[-1] and max(float(line["watts"]) for line in early) < 150
+    assert max(float(line["watts"]) for line in trace) > 650
+
+
+def test_pictures_are_drawn_and_what_is_not_recorded_is_a_sentence():
+    tiles = {"hopper/08_ping_pong": (128, 128), "hopper/08_ping_pong_wide": (128, 192)}
+    for figure in (power.plot_clocks(ROWS, 12.6, tiles), power.plot_trace("08_ping_pong_wide"), power.plot_l2()):
+        assert figure._repr_png_()
+    with pytest.raises(LabError, match="tools.recording power"):
+        power.recorded("a100")
+    with pytest.raises(LabError, match="No trace of 07"):
+        power.plot_trace("07_tma_store")
+
+
+# ---- How it is recorded ----
+
+
+@pytest.mark.parametrize("name", ["hopper/02", "hopper/08_ping_pong_wide"])
+def test_a_watched_kernel_has_the_registers_of_the_kernel_and_one_parameter_more(name):
+    kernel = lab.kernel(name)
+    copy = kernel.rewrite(watched(kernel.source), file=kernel.spec.file)
+    assert copy.compile("sm_90a").registers == kernel.compile("sm_90a").registers
+    with pytest.raises(LabError, match="can be watched"):
+        watched("void gemm(int);")
+
+
+def test_a_trace_is_put_into_bins_by_medians():
+    rows = [
+        ["k", "zeros", 1, ms, 2.0, clock, 3.0] for ms, clock in ((1.0, 10.0), (2.0, 30.0), (4.0, 20.0), (150.0, 7.0))
+    ]
+    assert binned(rows) == [["k", "zeros", 1, 2.5, 2.0, 20.0, 3.0], ["k", "zeros", 1, 162.5, 2.0, 7.0, 3.0]]
+    assert np.isclose(binned(rows)[1][5], 7.0)
