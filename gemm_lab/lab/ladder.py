@@ -129,7 +129,7 @@ class Ladder:
         """
         from gemm_lab.lab.actions.ablating import ablate
 
-        return ablate(self, rung, n, regime, rounds)
+        return ablate(self.spec, rung, n, regime, rounds)
 
     @checked
     def tuned(self, n: int, on: str = RECORDED_ON) -> Kernel:

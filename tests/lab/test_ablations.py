@@ -19,7 +19,7 @@ RUNGS = list(dict.fromkeys((ladder, idea.rung) for ladder, idea in IDEAS))
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(("ladder", "rung"), RUNGS, ids="/".join)
 def test_every_idea_can_be_left_out_and_the_result_stays_right(ladder, rung):
-    kernel, ideas = ablating.rung_of(lab.ladder(ladder), rung)
+    kernel, ideas = ablating.rung_of(catalog.ladder(ladder), rung)
     variants, _ = ablating.count(kernel, ideas)  # raises for a wrong result
     whole = variants[0].kernel.compile_as_taught()
     assert all(variant.kernel.compile_as_taught().cubin != whole.cubin for variant in variants[1:])
@@ -68,7 +68,7 @@ def test_recorded_gains_are_of_one_run_and_shown_with_its_conditions():
 
 
 def test_a_wrong_result_is_never_counted(monkeypatch):
-    rung, ideas = ablating.rung_of(lab.ladder("t4"), "08")
+    rung, ideas = ablating.rung_of(catalog.ladder("t4"), "08")
     broken = replace(ideas[0], replace=(("stage ^= 1;", ""),))
     with pytest.raises(LabError, match="gives a wrong result"):
         ablating.count(rung, [broken])

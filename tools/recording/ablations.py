@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from gemm_lab.lab import ladder
 from gemm_lab.lab.actions.ablating import path_for, rung_of, time
 from gemm_lab.lab.here import Here
 from gemm_lab.measure.results import append, append_raw, raw_path
@@ -35,7 +34,7 @@ def record_ablations(
         for name in dict.fromkeys(idea.rung for idea in here.spec.ideas):
             if f"{here.name}/{name}" not in able:
                 continue
-            rung, ideas = rung_of(ladder(here.name), name)
+            rung, ideas = rung_of(here.spec, name)
             for regime in regimes:
                 for n in sizes:
                     rows = time(rung, ideas, n, regime, rounds)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gemm_lab import catalog
 from gemm_lab.ablations import Idea
 from gemm_lab.cards.card import card
 from gemm_lab.cards.table import Table
+from gemm_lab.catalog import LadderSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.lab.here import RECORDED_ON
@@ -21,9 +22,6 @@ from gemm_lab.measure.ablation import Gain, gain
 from gemm_lab.measure.benchmark import Measurement
 from gemm_lab.measure.results import path_of, read, with_samples
 from gpu_simulator.errors import LabError
-
-if TYPE_CHECKING:
-    from gemm_lab.lab.ladder import Ladder
 
 
 @dataclass(frozen=True)
@@ -79,12 +77,12 @@ class Ablation:
         return card(self._table().html())
 
 
-def rung_of(ladder: Ladder, name: str) -> tuple[Kernel, list[Idea]]:
+def rung_of(ladder: LadderSpec, name: str) -> tuple[Kernel, list[Idea]]:
     """A rung of the ladder and its ideas. Raises `LabError` if it is no rung of it or has none."""
     spec = catalog.kernel(name if "/" in name else f"{ladder.name}/{name}")
-    found = [idea for idea in ladder.spec.ideas if f"{ladder.name}/{idea.rung}" == spec.name]
+    found = [idea for idea in ladder.ideas if f"{ladder.name}/{idea.rung}" == spec.name]
     if not found:
-        able = sorted({idea.rung for idea in ladder.spec.ideas})
+        able = sorted({idea.rung for idea in ladder.ideas})
         raise LabError(
             f"{spec.name} has no ablations in {ladder.name}/ladder.toml; "
             + (f"{', '.join(able)} have some." if able else "no rung of this ladder has one.")
@@ -98,7 +96,7 @@ def without(rung: Kernel, idea: Idea) -> Kernel:
     return changed.rewrite(idea.source_without(rung.source), file=rung.spec.file, alias=f"without {idea.idea}")
 
 
-def ablate(ladder: Ladder, name: str, n: int, regime: str, rounds: int | None) -> Ablation:
+def ablate(ladder: LadderSpec, name: str, n: int, regime: str, rounds: int | None) -> Ablation:
     """Implements `Ladder.ablate`."""
     rung, ideas = rung_of(ladder, name)
     timed: list[Measurement] = []

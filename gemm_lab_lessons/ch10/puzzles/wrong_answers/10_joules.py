@@ -9,3 +9,8 @@ def power_over_speed(watts, tflops, n):
 def half_the_operations(watts, tflops, n):
     """operations take"""
     return watts * n**3 / (tflops * 1e12)
+
+
+def watts_times_operations(watts, tflops, n):
+    """operations take"""
+    return watts * 2 * n**3

@@ -9,3 +9,8 @@ def multiply_adds_counted_once(mhz, sms):
 def always_the_data_sheet(mhz, sms):
     """operations"""
     return 989.4
+
+
+def in_gflops(mhz, sms):
+    """operations"""
+    return 4096 * sms * mhz / 1e3
