@@ -41,7 +41,7 @@ def encoder(spec: KernelSpec) -> str:
 
 
 def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:
-    """Statements of main that create the tensor maps. Each variable has the name of the kernel's argument."""
+    """Statements of `start` that create the tensor maps. Each variable has the name of the kernel's argument."""
     lines = []
     for name, made in spec.problem.configured(config).tensor_maps:
         kind = spec.problem.dtype_in if made.array in "ab" else spec.problem.dtype_out
@@ -49,7 +49,7 @@ def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:
         swizzle = f"{made.swizzle}B" if made.swizzle else "NONE"
         box_columns, box_rows = made.box
         lines.append(
-            f"  const CUtensorMap {name} = tensor_map(CU_TENSOR_MAP_DATA_TYPE_{_MAP_TYPES[kind]}, "
+            f"    const CUtensorMap {name} = tensor_map(CU_TENSOR_MAP_DATA_TYPE_{_MAP_TYPES[kind]}, "
             f"{_ELEMENT_BYTES[kind]}, {made.array}, {rows}, {columns}, {box_columns}, {box_rows}, "
             f"CU_TENSOR_MAP_SWIZZLE_{swizzle});\n"
         )
@@ -73,12 +73,13 @@ def multiprocessors(spec: KernelSpec) -> str:
     )
 
 
-def start(spec: KernelSpec, smem: str, arguments: str) -> str:
-    """Statements of main that define `start`, which launches the kernel once on `grid`."""
-    if spec.cluster == (1, 1, 1):
-        return f"  const auto start = [&] {{ gemm<<<grid, NUM_THREADS, {smem}>>>({arguments}); }};\n"
+def start(spec: KernelSpec, config: Mapping[str, int], t_in: str, t_out: str, smem: str, arguments: str) -> str:
+    """Statements of main that define `start(set)`, which launches the kernel once, on a set of matrices."""
     x, y, z = spec.cluster
-    return f"""  if (grid.x % {x} || grid.y % {y} || grid.z % {z}) {{
+    clustered = spec.cluster != (1, 1, 1)
+    lines = ""
+    if clustered:
+        lines = f"""  if (grid.x % {x} || grid.y % {y} || grid.z % {z}) {{
     std::printf("the grid %u x %u x %u is not made of whole clusters of {x} x {y} x {z}\\n", grid.x, grid.y, grid.z);
     return 1;
   }}
@@ -88,5 +89,13 @@ def start(spec: KernelSpec, smem: str, arguments: str) -> str:
   cudaLaunchConfig_t launch = {{}};
   launch.gridDim = grid, launch.blockDim = dim3(NUM_THREADS), launch.dynamicSmemBytes = {smem};
   launch.attrs = &cluster, launch.numAttrs = 1;
-  const auto start = [&] {{ require(cudaLaunchKernelEx(&launch, gemm, {arguments}), "launch"); }};
+"""
+    run = f"gemm<<<grid, NUM_THREADS, {smem}>>>({arguments});"
+    if clustered:
+        run = f'require(cudaLaunchKernelEx(&launch, gemm, {arguments}), "launch");'
+    return f"""{lines}  const auto start = [&](int set) {{
+    [[maybe_unused]] {t_in} *a = all_a + set * size_a, *b = all_b + set * size_b;
+    [[maybe_unused]] {t_out} *c = all_c + set * size_d, *d = all_d + set * size_d;
+{maps(spec, config)}    {run}
+  }};
 """

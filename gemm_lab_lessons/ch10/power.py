@@ -30,6 +30,7 @@ class Row:
 
     clock_mhz: as the kernel's own blocks saw it; None for a library.   nvml_mhz: NVML's reading in the same seconds.
     watts, joules_per_tflop: of the whole board; None in bursts, which are too short for NVML's counter.
+    plain_tflops: the kernel without the stamps, in bursts alone.   reasons: NVML's names for why the clock is lowered.
     """
 
     kernel: str
@@ -41,6 +42,8 @@ class Row:
     nvml_mhz: float
     watts: float | None
     joules_per_tflop: float | None
+    plain_tflops: float | None
+    reasons: str | None
     gpu: str
     driver: str
     cuda: str
@@ -114,7 +117,7 @@ def conditions(rows: Sequence[Row]) -> str:
     row = rows[0]
     return (
         f"{row.n} × {row.n} × {row.n}, BF16, on {row.gpu}, driver {row.driver}, CUDA {row.cuda}, {row.date}, commit "
-        f"{row.commit}. Sustained: 1.5 s after 1 s of work. Burst: median of twelve, each of 3 launches after 0.15 s "
+        f"{row.commit}. Sustained: 4 s after 1 s of work. Burst: median of twelve, each of 3 launches after 0.15 s "
         "of rest."
     )
 
@@ -218,7 +221,7 @@ def _lines(name: str) -> list[dict[str, str]]:
 
 
 def _typed(line: dict[str, str]) -> list[object]:
-    numbers = ("tflops", "clock_mhz", "nvml_mhz", "watts", "joules_per_tflop")
+    numbers = ("tflops", "clock_mhz", "nvml_mhz", "watts", "joules_per_tflop", "plain_tflops")
     kinds = {"n": int, **dict.fromkeys(numbers, float)}
     values = ((field.name, line[field.name]) for field in fields(Row))
     return [(kinds.get(name, str)(text) if text else None) for name, text in values]

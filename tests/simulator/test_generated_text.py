@@ -236,17 +236,12 @@ def words_of(text, entry="kernel", probes=False):
 @pytest.mark.long
 def test_the_list_is_as_long_as_needed():
     """Each attribute, word and symbol on it stands in some text."""
-    from ptx_mutants import SMALL as SAMPLES
-    from ptx_mutants import sample
-
     used = set(texts()[0]) | words_of(small(RARE)) | words_of(small("add.u32 %r1, %r2, %r3;"), probes=True)
     used |= words_of(small(RENAMED.replace("FIRST", "%f5")))
     for name in generated.REGISTERS:
         special = next(n for n in codegen.SPECIALS if n.replace(".", "_") == name)
         kind, to = ("u64", "%rd1") if name in ("clock64", "globaltimer", "gridid") else ("u32", "%r1")
         used |= words_of(small(f"mov.{kind} {to}, %{special};"))
-    for name in SAMPLES:
-        used |= words_of(sample(name).ptx)
     used |= words_of(small("trap;")) | words_of(small("@%p1 bra L; brx.idx %r1, T; T: .branchtargets L, L;\nL:"))
     unused = {token for token in generated.KNOWN if token not in used}
     assert not unused

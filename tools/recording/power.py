@@ -2,8 +2,9 @@
 
 A kernel is timed in both regimes on zeros, small integers, uniform mantissas and N(0, 1). A copy of the kernel reads
 %clock64 and %globaltimer when a block begins and ends: so the clock is known at which the SMs really ran. NVML's
-reading of the clock stands beside it. The energy is NVML's counter of the whole board over the measured seconds
-(nvmlDeviceGetTotalEnergyConsumption).
+reading of the clock stands beside it, and its reasons for a lower clock. The power is the slope of NVML's counter of
+the whole board's energy (nvmlDeviceGetTotalEnergyConsumption) from its first step in the measured seconds to its last,
+because the counter advances in steps. `plain_tflops` is the kernel without the stamps, in turns with the copy.
 
     <gpu>.csv         one row for each kernel, input and regime
     <gpu>_trace.csv   the first two seconds after a rest, launch by launch
@@ -17,7 +18,7 @@ import datetime
 import re
 import statistics
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,10 @@ from gpu_simulator.errors import LabError
 N = 8192
 INPUTS = ("zeros", "integers", "mantissas", "normal")  # integers: whole numbers from -2 to 2; mantissas: ±[1, 2)
 KERNELS = ("hopper/02", "hopper/04", "hopper/05", "hopper/07", "hopper/08_ping_pong", "hopper/08_ping_pong_wide")
-WARM_S, MEASURED_S, REST_S, BURSTS, BURST_MS, TRACE_S = 1.0, 1.5, 0.15, 12, 3.0, 2.0
+WARM_S, MEASURED_S, REST_S, BURSTS, TRACE_S = 1.0, 4.0, 0.15, 12, 2.0
 COLUMNS = (
-    "kernel", "input", "regime", "n", "tflops", "clock_mhz", "nvml_mhz", "watts", "joules_per_tflop", "gpu", "driver",
-    "cuda", "commit", "date",
+    "kernel", "input", "regime", "n", "tflops", "clock_mhz", "nvml_mhz", "watts", "joules_per_tflop", "plain_tflops",
+    "reasons", "gpu", "driver", "cuda", "commit", "date",
 )  # fmt: skip
 TRACE = ("kernel", "input", "n", "ms", "tflops", "clock_mhz", "watts")
 BINS = ((100.0, 5.0), (TRACE_S * 1000, 25.0))  # of a trace: until so many ms, the medians of so many ms
@@ -67,19 +68,23 @@ struct Watch {  // when this block began and ended, by the clock of its SM and b
 };
 """
 READER = r"""
-extern "C" __global__ void __launch_bounds__(512) reader(const uint4* data, unsigned count, int turns, unsigned* out,
+extern "C" __global__ void __launch_bounds__(512) reader(const uint4* data, unsigned chunks, int turns, unsigned* out,
                                                           unsigned long long* clocks) {
+  const unsigned warp = blockIdx.x * 16 + threadIdx.x / 32, warps = gridDim.x * 16, lane = threadIdx.x % 32;
   unsigned long long begun = clock64();
-  uint4 sum = {0, 0, 0, 0};
-  for (int turn = 0; turn < turns; turn++)
-    #pragma unroll 8
-    for (unsigned i = blockIdx.x * 512 + threadIdx.x; i < count; i += gridDim.x * 512) {
-      uint4 v;
+  unsigned sum = 0, chunk = warp % chunks;
+  for (int turn = 0; turn < turns; turn++) {  // each warp takes 4 KB at a time: eight loads, none waits for another
+    const uint4* from = data + chunk * 256 + lane;
+    uint4 v[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++)
       asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(data + i));
-      sum.x ^= v.x, sum.y ^= v.y, sum.z ^= v.z, sum.w ^= v.w;
-    }
-  if ((sum.x ^ sum.y ^ sum.z ^ sum.w) == 0x12345678) *out = 1;
+                   : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w) : "l"(from + 32 * i));
+    #pragma unroll
+    for (int i = 0; i < 8; i++) sum ^= v[i].x ^ v[i].y ^ v[i].z ^ v[i].w;
+    chunk = (chunk + warps) % chunks;
+  }
+  if (sum == 0x12345678) *out = 1;
   if (threadIdx.x == 0) clocks[blockIdx.x] = clock64() - begun;
 }
 """
@@ -122,11 +127,11 @@ def inputs_of(kind: str, device: Device, problem: dict[str, Any], n: int) -> Inp
 class Subject:
     """A kernel, or cuBLAS, that is launched on one set of inputs. `clocks` are the blocks' of the latest launches."""
 
-    SLOTS = 8
-
-    def __init__(self, name: str, shown: str, device: Device, inputs: Inputs, arch: str):
+    def __init__(self, name: str, shown: str, device: Device, inputs: Inputs, arch: str, slots: int = 8):
         self.name, self.device, self.flops = shown, device, 2.0 * inputs.m * inputs.n * inputs.k
         self.watches: list[Buffer] = []
+        self.turn = 0
+        self.plain: Callable[[], None] | None = None
         problem = inputs.problem
         if name == "cublas":
             self.calls = [
@@ -142,16 +147,18 @@ class Subject:
         grid = rung.grid(inputs.m, inputs.n, inputs.k)
         function = device.kernel(gpu_runner.payload(compiled))
         self.calls = []
-        for _ in range(self.SLOTS):
+        for _ in range(slots):
             watch = Buffer(device, 32 * grid[0] * grid[1] * grid[2])
             watch.fill(0)
             self.watches.append(watch)
             arguments = [inputs.argument(token, 1.0, 0.0) for token in rung.problem.tokens] + [watch]
             self.calls.append(device.launcher(function, grid, arguments, rung.spec.cluster))
-        self.turn = 0
+        plain = device.kernel(gpu_runner.payload(rung.compile(arch)))
+        arguments = [inputs.argument(token, 1.0, 0.0) for token in rung.problem.tokens]
+        self.plain = device.launcher(plain, grid, arguments, rung.spec.cluster)
 
     def launch(self) -> None:
-        self.turn = (getattr(self, "turn", 0) + 1) % len(self.calls)
+        self.turn = (self.turn + 1) % len(self.calls)
         self.calls[self.turn]()
 
     def mhz(self, slot: int) -> float:
@@ -170,17 +177,27 @@ class Subject:
             watch.free()
 
 
-class Energy:
-    """NVML's counter of the board's energy, in joules."""
+class Board:
+    """NVML's counter of the board's energy, in joules, and its reasons for a clock below the highest."""
 
     def __init__(self, bus_id: str):
         import pynvml
 
         pynvml.nvmlInit()
         self._nvml, self._gpu = pynvml, pynvml.nvmlDeviceGetHandleByPciBusId(bus_id.encode())
+        prefix = "nvmlClocksThrottleReason"
+        self._reasons = {
+            getattr(pynvml, name): name.removeprefix(prefix)
+            for name in dir(pynvml)
+            if name.startswith(prefix) and name not in (f"{prefix}None", f"{prefix}All", f"{prefix}sNone")
+        }
 
     def joules(self) -> float:
         return self._nvml.nvmlDeviceGetTotalEnergyConsumption(self._gpu) / 1000.0
+
+    def reasons(self) -> set[str]:
+        mask = self._nvml.nvmlDeviceGetCurrentClocksThrottleReasons(self._gpu)
+        return {name for bit, name in self._reasons.items() if isinstance(bit, int) and bit & mask}
 
 
 def busy(subject: Subject, seconds: float, each: Callable[[], None] = lambda: None) -> tuple[int, float]:
@@ -198,63 +215,87 @@ def busy(subject: Subject, seconds: float, each: Callable[[], None] = lambda: No
     return count, device.milliseconds(first, marks[-1]) / 1000
 
 
-def sustained(subject: Subject, gauge: Gauge, energy: Energy) -> dict[str, float]:
-    """Speed, clocks and energy after `WARM_S` seconds of work, over `MEASURED_S` seconds."""
+def sustained(subject: Subject, gauge: Gauge, board: Board) -> dict[str, Any]:
+    """Speed, clocks, power and energy after `WARM_S` seconds of work, over `MEASURED_S` seconds."""
     busy(subject, WARM_S)
     readings: list[dict[str, float]] = []
-    before = energy.joules()
-    started = time.monotonic()
-    count, seconds = busy(subject, MEASURED_S, lambda: readings.append(gauge.read()))
-    joules, took = energy.joules() - before, time.monotonic() - started
-    return {
+    steps: list[tuple[float, float]] = []  # of the energy counter: (seconds, joules)
+    reasons: Counter[str] = Counter()
+
+    def look() -> None:
+        readings.append(gauge.read())
+        joules = board.joules()
+        if not steps or joules != steps[-1][1]:
+            steps.append((time.monotonic(), joules))
+        reasons.update(board.reasons())
+
+    count, seconds = busy(subject, MEASURED_S, look)
+    found: dict[str, Any] = {
         "tflops": count * subject.flops / seconds / 1e12,
         "clock_mhz": subject.clock(),
         "nvml_mhz": statistics.median(r["sm_clock_mhz"] for r in readings),
-        "watts": joules / took,
-        "joules_per_tflop": joules / took * seconds / (count * subject.flops / 1e12),
+        "reasons": " ".join(sorted(name for name, times in reasons.items() if times > len(readings) / 10)),
     }
+    if len(steps) > 3:  # the first entry is no step: the counter was found, not seen to advance
+        (begun, first), (ended, last) = steps[1], steps[-1]
+        found["watts"] = (last - first) / (ended - begun)
+        found["joules_per_tflop"] = found["watts"] / found["tflops"]
+    return found
 
 
-def burst(subject: Subject, gauge: Gauge) -> dict[str, float]:
+def burst(subject: Subject, gauge: Gauge) -> dict[str, Any]:
     """The median speed and clock of some milliseconds of work after `REST_S` seconds of rest. No energy: too short."""
-    speeds, clocks, readings = [], [], []
+    speeds, plain, clocks, readings = [], [], [], []
     subject.launch()
     subject.device.wait()
     for _ in range(BURSTS):
-        time.sleep(REST_S)
-        subject.launch()
-        first, repeats = subject.device.mark(), 3
-        for _ in range(repeats):
-            subject.launch()
-        last = subject.device.mark()
-        readings.append(gauge.read())
-        last.synchronize()
-        speeds.append(repeats * subject.flops / subject.device.milliseconds(first, last) / 1e9)
-        if subject.watches:
+        speeds.append(_one_burst(subject, subject.launch, readings, gauge))
+        if subject.plain:
             clocks.append(subject.mhz(subject.turn))
+            plain.append(_one_burst(subject, subject.plain, readings, gauge))
     return {
         "tflops": statistics.median(speeds),
-        "clock_mhz": statistics.median(clocks) if clocks else float("nan"),
+        "clock_mhz": statistics.median(clocks) if clocks else None,
         "nvml_mhz": statistics.median(r["sm_clock_mhz"] for r in readings),
+        "plain_tflops": statistics.median(plain) if plain else None,
     }
 
 
+def _one_burst(subject: Subject, launch: Callable[[], None], readings: list[dict[str, float]], gauge: Gauge) -> float:
+    """TFLOPS of three launches after a rest and one launch more. NVML is read while they run."""
+    time.sleep(REST_S)
+    launch()
+    first, repeats = subject.device.mark(), 3
+    for _ in range(repeats):
+        launch()
+    last = subject.device.mark()
+    readings.append(gauge.read())
+    last.synchronize()
+    return repeats * subject.flops / subject.device.milliseconds(first, last) / 1e9
+
+
 def trace(subject: Subject, kind: str, gauge: Gauge, n: int) -> list[list[Any]]:
-    """The first `TRACE_S` seconds after a second of rest: one row for each launch, and the power when it was queued."""
+    """The first `TRACE_S` seconds after a second of rest: one row for each launch, and the power when it was queued.
+
+    Up to four launches are in the queue at any time, so that the GPU never waits; the clocks are read afterwards, for as
+    many launches as the subject has slots.
+    """
     subject.device.wait()
     time.sleep(1.0)
-    rows, start = [], subject.device.mark()
-    begun, before = time.monotonic(), start
-    while time.monotonic() - begun < TRACE_S:
+    marks, watts, subject.turn = [subject.device.mark()], [], -1
+    begun = time.monotonic()
+    while time.monotonic() - begun < TRACE_S and len(watts) < len(subject.calls):
         subject.launch()
-        mark = subject.device.mark()
-        watts = gauge.read().get("power_w", float("nan"))
-        mark.synchronize()
-        speed = subject.flops / subject.device.milliseconds(before, mark) / 1e9
-        rows.append(
-            [subject.name, kind, n, subject.device.milliseconds(start, mark), speed, subject.mhz(subject.turn), watts]
-        )
-        before = mark
+        marks.append(subject.device.mark())
+        watts.append(gauge.read().get("power_w", float("nan")))
+        if len(marks) > 5:
+            marks[-5].synchronize()
+    marks[-1].synchronize()
+    rows = []
+    for slot, power in enumerate(watts):
+        speed = subject.flops / subject.device.milliseconds(marks[slot], marks[slot + 1]) / 1e9
+        at = subject.device.milliseconds(marks[0], marks[slot + 1])
+        rows.append([subject.name, kind, n, at, speed, subject.mhz(slot), power])
     return rows
 
 
@@ -277,13 +318,12 @@ def l2_reads(device: Device, arch: str) -> list[list[float]]:
     function = device.kernel(gpu_runner.payload(compiled))
     blocks, rows = device.sms * 4, []
     out, clocks = Buffer(device, 4), Buffer(device, 8 * blocks)
-    for megabytes in (2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 256):
+    for megabytes in (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 256):
         data = Buffer(device, megabytes << 20)
         data.fill(1)
-        turns = max(2, (4 << 30) // data.nbytes)
-        call = device.launcher(
-            function, (blocks, 1, 1), [data, np.uint32(data.nbytes // 16), np.int32(turns), out, clocks], (1, 1, 1)
-        )
+        turns = (8 << 30) // (4096 * 16 * blocks)
+        arguments = [data, np.uint32(data.nbytes // 4096), np.int32(turns), out, clocks]
+        call = device.launcher(function, (blocks, 1, 1), arguments, (1, 1, 1))
         call()
         speeds = []
         for _ in range(3):
@@ -292,7 +332,7 @@ def l2_reads(device: Device, arch: str) -> list[list[float]]:
             last = device.mark()
             last.synchronize()
             taken = float(np.median(clocks.read("uint64", (blocks,)).astype(np.float64)))
-            bytes_read = turns * data.nbytes
+            bytes_read = turns * 4096 * 16 * blocks
             speeds.append((bytes_read / device.milliseconds(first, last) / 1e9, bytes_read / taken))
         rows.append([megabytes, *max(speeds)])
         data.free()
@@ -306,7 +346,7 @@ def record_power(
     if not where.usable or not where.arch:
         raise LabError(f"Nothing can be measured here: {where.reason}")
     device = operations.device()
-    gauge, energy = Gauge(device.bus_id()), Energy(device.bus_id())
+    gauge, board = Gauge(device.bus_id()), Board(device.bus_id())
     facts = gauge.describe()
     path = path_for(where.present, into or data_dir("results") / "power")
     about = [facts["gpu"], facts["driver"], ".".join(map(str, compiler.version())), commit(), datetime.date.today()]
@@ -316,12 +356,14 @@ def record_power(
         inputs = inputs_of(kind, device, problem, n)
         for name in ("cublas", *names):
             subject = Subject(name, name if name == "cublas" else kernel(name).name, device, inputs, where.arch)
-            for regime, found in (("sustained", sustained(subject, gauge, energy)), ("burst", burst(subject, gauge))):
-                row = [subject.name, kind, regime, n, *(_text(found.get(column)) for column in COLUMNS[4:9]), *about]
+            for regime, found in (("sustained", sustained(subject, gauge, board)), ("burst", burst(subject, gauge))):
+                row = [subject.name, kind, regime, n, *(_text(found.get(column)) for column in COLUMNS[4:11]), *about]
                 rows.append(row)
-                say(", ".join(map(str, row[:9])))
+                say(", ".join(map(str, row[:11])))
             if kind in ("zeros", "normal") and name in (names[-1], names[0]):
-                traces += binned(trace(subject, kind, gauge, n))
+                traced = Subject(name, subject.name, device, inputs, where.arch, slots=1800)
+                traces += binned(trace(traced, kind, gauge, n))
+                traced.free()
             subject.free()
         inputs.free()
     _write(path, COLUMNS, rows)
