@@ -43,6 +43,7 @@ N = 8192
 INPUTS = ("zeros", "integers", "mantissas", "normal")  # integers: whole numbers from -2 to 2; mantissas: ±[1, 2)
 KERNELS = ("hopper/02", "hopper/04", "hopper/05", "hopper/07", "hopper/08_ping_pong", "hopper/08_ping_pong_wide")
 WARM_S, MEASURED_S, REST_S, BURSTS, TRACE_S = 1.0, 4.0, 0.15, 12, 2.0
+LOOK_S, QUEUED = 0.02, 20
 COLUMNS = (
     "kernel", "input", "regime", "n", "tflops", "clock_mhz", "nvml_mhz", "watts", "joules_per_tflop", "plain_tflops",
     "reasons", "gpu", "driver", "cuda", "commit", "date",
@@ -201,16 +202,21 @@ class Board:
 
 
 def busy(subject: Subject, seconds: float, each: Callable[[], None] = lambda: None) -> tuple[int, float]:
-    """Launch without a pause for so long; returns (launches, seconds between the first and the last of them)."""
+    """Launch without a pause for so long; returns (launches, seconds between the first and the last of them).
+
+    each: called every `LOOK_S` seconds; it may ask NVML, which takes milliseconds, so `QUEUED` launches wait meanwhile.
+    """
     device, marks, count, begun = subject.device, deque([subject.device.mark()]), 0, time.monotonic()
-    first = marks[0]
+    first, looked = marks[0], begun
     while time.monotonic() - begun < seconds:
         subject.launch()
         count += 1
         marks.append(device.mark())
-        if len(marks) > 4:
+        if len(marks) > QUEUED:
             marks.popleft().synchronize()
-        each()
+        if time.monotonic() - looked > LOOK_S:
+            each()
+            looked = time.monotonic()
     marks[-1].synchronize()
     return count, device.milliseconds(first, marks[-1]) / 1000
 
@@ -277,19 +283,21 @@ def _one_burst(subject: Subject, launch: Callable[[], None], readings: list[dict
 def trace(subject: Subject, kind: str, gauge: Gauge, n: int) -> list[list[Any]]:
     """The first `TRACE_S` seconds after a second of rest: one row for each launch, and the power when it was queued.
 
-    Up to four launches are in the queue at any time, so that the GPU never waits; the clocks are read afterwards, for as
-    many launches as the subject has slots.
+    Up to `QUEUED` launches are in the queue at any time, so that the GPU never waits; the clocks are read afterwards,
+    for as many launches as the subject has slots.
     """
     subject.device.wait()
     time.sleep(1.0)
     marks, watts, subject.turn = [subject.device.mark()], [], -1
-    begun = time.monotonic()
+    begun, looked, power = time.monotonic(), 0.0, float("nan")
     while time.monotonic() - begun < TRACE_S and len(watts) < len(subject.calls):
         subject.launch()
         marks.append(subject.device.mark())
-        watts.append(gauge.read().get("power_w", float("nan")))
-        if len(marks) > 5:
-            marks[-5].synchronize()
+        if time.monotonic() - looked > LOOK_S / 2:
+            power, looked = gauge.read().get("power_w", float("nan")), time.monotonic()
+        watts.append(power)
+        if len(marks) > QUEUED:
+            marks[-QUEUED].synchronize()
     marks[-1].synchronize()
     rows = []
     for slot, power in enumerate(watts):
