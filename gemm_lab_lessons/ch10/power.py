@@ -184,7 +184,7 @@ def plot_trace(kernel: str, gpu: str = "h200", until_ms: float = 2000) -> Figure
             ax.plot(xs, ys, color=KINDS[kind], linewidth=style.THICK)
             labels.append((ys[-1], SAID[kind], KINDS[kind]))
         ax.set_xlim(0, until_ms)
-        ax.set_ylim(1200 if column == "clock_mhz" else 0, top)
+        ax.set_ylim(1000 if column == "clock_mhz" else 0, top)
         style.axis_titles(ax, "ms after a second of rest" if place else "", title)
         style.labels_right(ax, labels)
     style.caption(fig, f"{lines[0]['kernel']} at {lines[0]['n']}, launch after launch, on {gpu_of(gpu).name}.", 0.75)

@@ -26,16 +26,16 @@ def test_every_kernel_was_measured_on_every_input_in_both_regimes():
 
 def test_no_kernel_passes_the_peak_of_its_clock():
     shares = [row.share_of_clock for row in ROWS if row.clock_mhz]
-    assert min(shares) > 0.6 and max(shares) < 0.98
+    assert min(shares) > 0.6 and max(shares) < 0.99
     assert power.peak_at(1830, 132) == pytest.approx(lab.gpu("h200").peak("bf16", "f32"), rel=0.001)
 
 
 def test_the_last_rungs_use_nearly_all_cycles_in_both_regimes_and_the_simple_one_only_when_it_lasts():
     for name in ("07_tma_store", "08_ping_pong", "08_ping_pong_wide"):
         for regime in ("burst", "sustained"):
-            assert 0.949 < of(name, "normal", regime).share_of_clock < 0.975
+            assert 0.949 < of(name, "normal", regime).share_of_clock < 0.985
     long, burst = (of("02_tma", "normal", regime) for regime in ("sustained", "burst"))
-    assert burst.share_of_clock < 0.75 < 0.85 < long.share_of_clock and long.tflops > 0.98 * burst.tflops
+    assert burst.share_of_clock < 0.75 < 0.89 < long.share_of_clock and long.tflops > 0.98 * burst.tflops
 
 
 def test_nvml_says_another_clock_than_the_kernel_saw():
@@ -45,7 +45,7 @@ def test_nvml_says_another_clock_than_the_kernel_saw():
 
 def test_the_narrow_tile_gets_as_many_bytes_at_either_clock():
     long, burst = (of("08_ping_pong", "zeros", regime) for regime in ("sustained", "burst"))
-    assert burst.clock_mhz > 1.15 * long.clock_mhz and burst.tflops == pytest.approx(long.tflops, rel=0.01)
+    assert burst.clock_mhz > 1.14 * long.clock_mhz and burst.tflops == pytest.approx(long.tflops, rel=0.03)
     assert power.bytes_per_clock(128, 128) == 64 and power.bytes_per_clock(128, 256) == 48
 
 
@@ -53,13 +53,34 @@ def test_the_clock_follows_the_numbers():
     for kernel in RUNGS[1:]:
         for regime in ("sustained", "burst"):
             clocks = [of(kernel.split("/")[1], kind, regime).clock_mhz for kind in INPUTS]
-            assert clocks[0] >= clocks[1] > clocks[2] > clocks[3], (kernel, regime)
+            assert 1.005 * clocks[0] > clocks[1] > clocks[2] > clocks[3], (kernel, regime)
     assert all(row.watts < 0.8 * 700 for row in ROWS.of(input="zeros", regime="sustained"))
 
 
-def test_the_clock_falls_within_a_tenth_of_a_second_and_the_shown_power_does_not_rise_before():
+def test_on_random_numbers_all_draw_the_power_that_the_board_may_draw_so_that_speed_is_energy_upside_down():
+    rows = ROWS.of(input="normal", regime="sustained")
+    assert all(688 < row.watts < 700 and row.reasons == "SwPowerCap" for row in rows)
+    assert all(row.joules_per_tflop * row.tflops == pytest.approx(693, rel=0.01) for row in rows)
+    cooler = [row for row in ROWS.of(input="zeros", regime="sustained") if row.reasons]
+    assert len(cooler) == 5 and all(row.watts < 450 for row in cooler)
+    assert of("04_two_consumers", "zeros", "burst").tflops < 0.85 * of("04_two_consumers", "normal", "burst").tflops
+
+
+def test_the_stamps_change_no_speed():
+    ratios = [row.tflops / row.plain_tflops for row in ROWS.of(regime="burst") if row.clock_mhz]
+    assert len(ratios) == len(INPUTS) * len(RUNGS) and all(abs(ratio - 1) < 0.015 for ratio in ratios)
+
+
+@pytest.mark.parametrize("gpu", ["h200", "h100"])
+def test_tiles_get_as_much_more_than_plain_loads_on_both_gpus(gpu):
+    (loads,) = [line for line in power._lines(f"{gpu}_l2.csv") if line["megabytes"] == "32"]
+    narrow = power.recorded(gpu).of(kernel="08_ping_pong", input="zeros", regime="burst")[0]
+    assert narrow.tflops / 64 / float(loads["terabytes_per_s"]) == pytest.approx(1.36, abs=0.02)
+
+
+def test_the_clock_falls_within_a_twentieth_of_a_second_and_the_shown_power_does_not_rise_before():
     trace = [line for line in power._lines("h200_trace.csv") if "wide" in line["kernel"] and line["input"] == "normal"]
-    early = [line for line in trace if float(line["ms"]) < 100]
+    early = [line for line in trace if float(line["ms"]) < 60]
     clocks = [float(line["clock_mhz"]) for line in early]
     assert clocks[0] > 1.12 * clocks[-1] and max(float(line["watts"]) for line in early) < 150
     assert max(float(line["watts"]) for line in trace) > 650
