@@ -275,9 +275,11 @@ class Bench:
         r, clock = rungs[-1], statistics.median(row.sm_clock_mhz for row in rungs)
         power = statistics.median(row.power_w for row in rungs)
         source = "recorded" if self.recorded else "measured now"
+        has_ceiling = any(row.kernel.startswith("ceilings/") for row in self.rows)
+        ceiling = " (the ceiling’s: ± 1 to 2)" if has_ceiling else ""
         return (
-            f"TFLOPS, median of {r.rounds} rounds, {r.regime}, {source} on {r.gpu}, driver {r.driver}, "
-            f"CUDA {r.cuda}, about {clock:,.0f} MHz, {power:.0f} W, commit {r.commit}, {r.date}"
+            f"TFLOPS, median of {r.rounds} rounds, {r.regime}, inputs N(0, 1){ceiling}, {source} on {r.gpu}, "
+            f"driver {r.driver}, CUDA {r.cuda}, about {clock:,.0f} MHz, {power:.0f} W, commit {r.commit}, {r.date}"
         )
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from gemm_lab import catalog, kernel
 from gpu_simulator.codegen import allow_list as generated
 from gpu_simulator.codegen import emitter as codegen
 from gpu_simulator.codegen.program import Program
+from gpu_simulator.compiler import compile
 from gpu_simulator.errors import LabError
 from gpu_simulator.ptx.parser import parse
 
@@ -233,6 +234,13 @@ def words_of(text, entry="kernel", probes=False):
     return found
 
 
+RECURSIVE = """
+__device__ __noinline__ int walk(int n) { return n < 2 ? n : walk(n - 1) + walk(n - 2); }
+extern "C" __global__ void kernel(int* p) {
+  p[threadIdx.x] = walk(threadIdx.x % 5);
+}"""
+
+
 @pytest.mark.long
 def test_the_list_is_as_long_as_needed():
     """Each attribute, word and symbol on it stands in some text."""
@@ -242,6 +250,8 @@ def test_the_list_is_as_long_as_needed():
         special = next(n for n in codegen.SPECIALS if n.replace(".", "_") == name)
         kind, to = ("u64", "%rd1") if name in ("clock64", "globaltimer", "gridid") else ("u32", "%r1")
         used |= words_of(small(f"mov.{kind} {to}, %{special};"))
+    used |= words_of(small(".shared .align 4 .b8 own[16]; mov.u32 %r1, own;"))
+    used |= words_of(compile(RECURSIVE, arch="sm_80", name="kernel.cu", entry="kernel").ptx)
     used |= words_of(small("trap;")) | words_of(small("@%p1 bra L; brx.idx %r1, T; T: .branchtargets L, L;\nL:"))
     unused = {token for token in generated.KNOWN if token not in used}
     assert not unused
