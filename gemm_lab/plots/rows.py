@@ -121,12 +121,12 @@ def conditions(rows: Sequence[Any], size: bool = True) -> str:
         one("gpu"),
         what,
         one("regime"),
-        "inputs N(0, 1)",  # of every measurement of kernels and baselines (gpu_runner/timing/rounds.py)
         f"SM clock {clock} MHz" if clock else "",
         f"{power} W" if power else "",
     ]
     commit = one("commit")
     second = [
+        "inputs N(0, 1)",  # of every measurement of kernels and baselines (gpu_runner/timing/rounds.py)
         one("driver", "driver {}"),
         one("cuda", "CUDA {}"),
         f"commit {commit}" if commit else "",
