@@ -127,6 +127,11 @@ def bytes_per_clock(block_m: int, block_n: int) -> float:
     return FLOP_PER_CLOCK * (block_m + block_n) / (block_m * block_n)
 
 
+def requests(gpu: str = "h200") -> list[dict[str, str]]:
+    """What multiprocessors received and what L2 was asked for, from tools/recording/requests.py; numbers are text."""
+    return _lines(f"{gpu_of(gpu).key}_requests.csv")
+
+
 # ---- Pictures ----
 
 

@@ -1,6 +1,6 @@
 """`python -m tools.recording requests`: what multiprocessors receive and what L2 is asked for, for results/power.
 
-Nsight Compute counts both, and they differ. `lrc`, a unit between the two, has its name in the list of metrics alone: no
+Nsight Compute counts both, and they differ. A unit between the two, `lrc`, stands in the list of metrics alone; no
 document says what it does. What lies between the two counters is its work, or that of another unit there.
 """
 

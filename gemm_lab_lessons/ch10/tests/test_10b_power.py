@@ -57,6 +57,22 @@ def test_the_clock_follows_the_numbers():
     assert all(row.watts < 0.8 * 700 for row in ROWS.of(input="zeros", regime="sustained"))
 
 
+@pytest.mark.parametrize("gpu", ["h200", "h100"])
+def test_persistent_kernels_ask_l2_for_less_than_they_receive_and_loads_for_all(gpu):
+    lines = {line["kernel"].split("/")[-1]: line for line in power.requests(gpu)}
+    share = {name: float(line["asked_gb"]) / float(line["received_gb"]) for name, line in lines.items()}
+    assert share["loads of 32 MB"] > 0.99 and 0.85 < share["02_tma"] < 0.91
+    assert all(
+        0.5 < share[name] < 0.73 for name in ("05_persistent", "06_clusters", "08_ping_pong", "08_ping_pong_wide")
+    )
+    assert 0.9 < float(lines["06_clusters"]["asked_gb"]) / float(lines["05_persistent"]["asked_gb"]) < 0.95
+    for name, tile in (("02_tma", (128, 128)), ("05_persistent", (128, 256)), ("08_ping_pong_wide", (128, 192))):
+        tiles = -(-8192 // tile[0]) * -(-8192 // tile[1])
+        assert float(lines[name]["received_gb"]) == pytest.approx(tiles * 8192 * 2 * sum(tile) / 1e9, rel=1e-3)
+    works = {name: float(line["l2_gb"]) / float(line["microseconds"]) for name, line in lines.items()}
+    assert works["02_tma"] > works["loads of 32 MB"] > 1.1 * works["08_ping_pong"]
+
+
 def test_on_random_numbers_all_draw_the_power_that_the_board_may_draw_so_that_speed_is_energy_upside_down():
     rows = ROWS.of(input="normal", regime="sustained")
     assert all(688 < row.watts < 700 and row.reasons == "SwPowerCap" for row in rows)
