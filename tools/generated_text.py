@@ -1,6 +1,6 @@
 """Text that is generated from the results: numbers in prose between markers, and whole blocks of README.md.
 
-    <!-- = hopper/08_ping_pong 4096 tflops -->692.5<!-- / -->     a number of a recorded row; also `of cublas` in %
+    <!-- = hopper/08_ping_pong 4096 tflops -->692.5<!-- / -->     a number of a recorded row; `of cublas…` in %
     <!-- = gemm_lab lines -->14,000<!-- / -->                     the length of a package, by tools.sizes
     <!-- begin: results --> … <!-- end: results -->               a block, written by tools.readme_blocks
 
@@ -22,6 +22,7 @@ BLOCK = re.compile(r"(?P<head><!-- begin: (?P<name>[\w-]+) -->\n)(?P<text>.*?)(?
 WHAT = {
     "tflops": lambda board, name: f"{board.row(name).tflops:.1f}",
     "of cublas": lambda board, name: f"{100 * board.row(name).ratio_cublas:.1f}",
+    "of cublaslt_best": lambda board, name: f"{100 * board.row(name).ratio_cublaslt:.1f}",
     "of ceiling": lambda board, name: f"{100 * board.row(name).ratio_ceiling:.1f}",
     "gain": lambda board, name: f"{board.gain(name).ratio:.2f}",
 }
