@@ -110,7 +110,13 @@ def test_the_five_texts_are_there_as_they_name_themselves():
 def test_every_source_of_the_published_figures_is_explained_under_one_text():
     for source in {row.source for row in published()}:
         assert [key for key in ENTRIES if f"`{source}`" in ENTRIES[key]] == [
-            {"t4": "T4 article", "am": "Ampere article", "h1": "H100 report", "b2": "B200 walk-through"}[source[:2]]
+            {
+                "t4": "T4 article",
+                "am": "Ampere article",
+                "h1": "H100 report",
+                "b2": "B200 walk-through",
+                "le": "learn-cuda",
+            }[source[:2]]
         ]
 
 

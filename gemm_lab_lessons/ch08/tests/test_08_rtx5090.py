@@ -32,8 +32,23 @@ def loop(kernel, arch="sm_90a"):
 def test_published_shares():
     table = {r.kernel: r.percent_of_peak for r in published() if r.gpu == "rtx5090" and "all kernels" in r.note}
     assert [81 <= round(table[f"v{number}"]) <= 84 for number in range(1, 9)] == [False] * 3 + [True] * 5
-    large = {r.kernel: round(r.percent_of_peak) for r in published() if r.gpu == "rtx5090" and r.n == 8192}
+    article = [r for r in published() if r.source == "ampere_rtx5090" and r.gpu == "rtx5090"]
+    large = {r.kernel: round(r.percent_of_peak) for r in article if r.n == 8192}
     assert (large["cublas"], large["v8"]) == (91, 81)
+    later = {r.kernel: r.percent_of_peak for r in published() if r.source == "learn_cuda_sm120" and r.n == 8192}
+    assert round(later["v0 cp.async"]) == 92 and 3.5 < later["v1 TMA"] - later["v0 cp.async"] < 4
+    assert later["v2 warp specialised"] - later["v1 TMA"] == pytest.approx(0.35, abs=0.05)
+
+
+def test_the_place_of_a_tile_costs_a_division_for_every_k_tile():
+    ladder = lab.ladder("rtx5090")
+    for n, regime in ((4096, "sustained"), (4096, "burst"), (8192, "sustained"), (8192, "burst")):
+        (gain,) = ladder.ablate("rtx5090/03", n, regime=regime).gains.values()
+        assert gain.low > 1.015 and gain.high < 1.03
+        gains = ladder.ablate("rtx5090/02", n, regime=regime).gains
+        assert gains["a wait behind the first products of a step"].low > 1.02
+        assert gains["a snake over the products"].low > 1.005
+        assert abs(gains["ldmatrix between the products"].ratio - 1) < 0.003
 
 
 def test_on_a_5090_shared_memory_needs_far_fewer_cycles_than_the_tensor_cores():

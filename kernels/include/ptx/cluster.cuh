@@ -41,8 +41,8 @@ __device__ __forceinline__ void mbarrier_arrive_cluster(uint32_t barrier) {
   asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(barrier) : "memory");
 }
 
-// The same with the scope that PTX takes when none is written, the block: enough where the other block only has to know
-// that products have read its buffer. With .cluster every arrival first waits until the thread's stores have reached L2.
+// The same with the scope that PTX takes when none is written, the block. By its letter this orders nothing between blocks;
+// on H100 and H200 it does, and CUTLASS relies on it. With .cluster each arrival waits until the thread's stores are in L2.
 __device__ __forceinline__ void mbarrier_arrive_remote(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" :: "r"(barrier) : "memory");
 }
