@@ -116,6 +116,7 @@ def test_every_source_of_the_published_figures_is_explained_under_one_text():
                 "h1": "H100 report",
                 "b2": "B200 walk-through",
                 "le": "learn-cuda",
+                "ti": "Tilus",
             }[source[:2]]
         ]
 

@@ -117,6 +117,9 @@ def execute(
                 return None
         except LabError as missing:
             return Failure(path, 0, "", str(missing))
+        for cell, outputs in zip(notebook.cells, before, strict=True):
+            if outputs:
+                cell.outputs = outputs
         if bare := without_picture(notebook):
             current[:] = bare
             error = "shows a live widget that has no picture (image/png or text/html), so nothing would be stored."
@@ -124,9 +127,6 @@ def execute(
         target.parent.mkdir(parents=True, exist_ok=True)
         if store:
             committed(notebook)
-        for cell, outputs in zip(notebook.cells, before, strict=True):
-            if outputs:
-                cell.outputs = outputs
         nbformat.write(notebook, target)
     return None if error is None else Failure(path, current[0], current[1], error)
 

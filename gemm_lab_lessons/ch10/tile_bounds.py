@@ -11,6 +11,7 @@ pair (tcgen05 with cta_group::2), each loads half of B, and both use all of it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from gpu_simulator.argument_checks import checked
@@ -98,7 +99,9 @@ def tile_bounds(
     read = (block_m + block_n / blocks) * block_k * OPERAND_BYTES  # bytes of their operands, loaded once and read once
     once = (m * k + k * n + m * n) * OPERAND_BYTES  # every matrix moved once
     smem_gbps, intensity = each * read / per_block / 1e9, per_block / read
-    clock = smem_gbps * 1000 / gpu.smem_bytes_per_clock  # MHz at which shared memory would just keep up
+    # FLOP of a multiprocessor in a cycle, a power of two on all GPUs; a clock that is not published is near 1.7 GHz.
+    flop_per_clock = 2 ** round(math.log2(each / ((gpu.boost_mhz or 1700) * 1e6)))
+    reads = read / gpu.smem_bytes_per_clock / (per_block / flop_per_clock)  # share of the products' cycles
     worker = "pairs of multiprocessors" if pair else "multiprocessors"
     return [
         BoundRow(
@@ -123,8 +126,9 @@ def tile_bounds(
             "shared memory",
             smem_gbps,
             "GB/s a multiprocessor",
-            f"{read / 1024:,.0f} KB a k tile, {intensity:,.1f} FLOP/byte: keeps up above {clock:,.0f} MHz",
-            _at_clock(peak, gpu.boost_mhz, clock),
+            f"{read / 1024:,.0f} KB a k tile, {intensity:,.1f} FLOP/byte: "
+            f"reads take {reads:.0%} of the products' cycles",
+            min(peak, peak / reads),
             f"{gpu.smem_bytes_per_clock} bytes a clock; operands are read once a product; writes not counted",
             gpu.sources["smem_bytes_per_clock"],
         ),
@@ -164,7 +168,3 @@ def at_most(rows: list[BoundRow]) -> BoundRow:
         (row for row in rows if row.bound_tflops is not None and "no reuse" not in row.what),
         key=lambda row: row.bound_tflops,
     )
-
-
-def _at_clock(peak: float, boost_mhz: int | None, needed_mhz: float) -> float | None:
-    return None if boost_mhz is None else min(peak, peak * boost_mhz / needed_mhz)

@@ -65,12 +65,20 @@ def test_a_short_product_is_bound_by_dram():
 
 
 def test_what_is_not_published_stays_empty():
-    """The B200's clock and L2 rate: then a row says what would be needed, and bounds nothing."""
-    row = table()["shared memory"]
-    assert row.bound_tflops is None and "above 1,392 MHz" in row.text
+    """The B200's L2 rate: then a row says what would be needed, and bounds nothing."""
     assert table()["L2"].bound_tflops is None and table()["L2"].source == "not published"
-    assert table(H200)["shared memory"].bound_tflops is not None
     with pytest.raises(LabError, match="No tensor-core peak"):
         tile_bounds(B200, 512, 512, 512, dtype=("f32", "f32"))
     with pytest.raises(SizeError, match="at least 1"):
         tail(0, 256, (128, 256), 148)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "tile", "share"),
+    [(B200, (128, 256, 64), "75%"), (H200, (128, 256, 64), "38%"), (B200, (64, 64, 64), "200%")],
+)
+def test_reads_of_shared_memory_and_products_at_one_clock(gpu, tile, share):
+    """128 × 256 × 64 takes a B200 512 cycles, an H200 1,024; its 48 KB are read in 384."""
+    row = table(gpu, block=tile)["shared memory"]
+    assert f"reads take {share}" in row.text
+    assert (row.bound_tflops < gpu.peak("bf16", "f32")) == (tile[1] == 64)

@@ -25,11 +25,33 @@ def rows(pair=False):
 
 
 def test_published_figures_have_no_size():
-    found = {r.kernel: r for r in published() if r.gpu == "b200"}
+    found = {r.kernel: r for r in published() if r.source == "b200_tcgen05"}
     assert {name: (r.tflops, r.n, round(r.share_of_peak)) for name, r in found.items()} == {
         "synchronous": (800, None, 36),
         "pipelined": (1200, None, 53),
     }
+
+
+def test_published_ladders_climb_by_the_same_steps():
+    found = {(r.source, r.n, r.kernel): r.tflops for r in published()}
+    steps = ("v2b TMA", "v3 pipelined", "v4 warp specialised", "v5 pairs", "v6 persistent", "v7c")
+    ladder = [found["learn_cuda_sm100", 4096, name] for name in steps]
+    assert ladder == sorted(ladder) and ladder[-1] < found["learn_cuda_sm100", 4096, "cublas"]
+    assert found["learn_cuda_sm100", 8192, "v7c"] < found["learn_cuda_sm100", 8192, "v7a"]
+    assert found["tilus_b200", 8192, "V6 pairs"] > found["tilus_b200", 8192, "cublas"]
+    assert 1.1 < found["tilus_b200", 8192, "cublas"] / found["learn_cuda_sm100", 8192, "cublas"] < 1.15
+
+
+def producer_loop(kernel):
+    lines = kernel.sass(arch="sm_100a").lines
+    backwards = [line for line in lines if line.target is not None and line.target < line.address]
+    loops = [[line for line in lines if end.target <= line.address <= end.address] for end in backwards]
+    return min((loop for loop in loops if sum("UTMALDG" in line.opcode for line in loop) == 2), key=len)
+
+
+def test_the_place_of_a_tile_stands_outside_of_the_loop_over_k():
+    rung, inside = (variant.kernel for variant in lab.ladder("b200").ablate("b200/05", 4096).variants[:2])
+    assert "place" in inside.label and (len(producer_loop(rung)), len(producer_loop(inside))) == (33, 94)
 
 
 def test_bounds_at_4096():
