@@ -22,7 +22,9 @@ WAIT_MS = 60_000  # the outer limit of every wait in the page
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(not CHROMIUM, reason="there is no chromium here; on Debian: apt install chromium"),
-    pytest.mark.skipif(not (ROOT / "notebooks" / "06_t4.ipynb").is_file(), reason="there is no checkout here"),
+    pytest.mark.skipif(
+        not (ROOT / "notebooks" / "06a_t4_feeding_tensor_cores.ipynb").is_file(), reason="there is no checkout here"
+    ),
 ]
 
 
@@ -59,8 +61,8 @@ def picture(page, output, folder: Path, name: str) -> None:
 def test_an_error_and_its_repair(page, server, tmp_path):
     page.set_default_timeout(WAIT_MS)
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.goto(f"{server}lab/tree/notebooks/06_t4.ipynb?token={TOKEN}&reset", timeout=120_000)
-    title = page.locator(".jp-MarkdownCell", has_text="the case of the idle tensor cores").first
+    page.goto(f"{server}lab/tree/notebooks/06a_t4_feeding_tensor_cores.ipynb?token={TOKEN}&reset", timeout=120_000)
+    title = page.locator(".jp-MarkdownCell", has_text="feeding the tensor cores").first
     title.wait_for(timeout=120_000)
     page.screenshot(path=tmp_path / "opened.png")
 
@@ -75,7 +77,7 @@ def test_an_error_and_its_repair(page, server, tmp_path):
     # ---- The notebook's own cell, with an error planted in its third line ----
     cell = page.locator(".jp-CodeCell", has_text="%%kernel t4/03_swizzled --region layout --as swizzled")
     cell.scroll_into_view_if_needed()
-    book = json.loads((ROOT / "notebooks" / "06_t4.ipynb").read_text())
+    book = json.loads((ROOT / "notebooks" / "06a_t4_feeding_tensor_cores.ipynb").read_text())
     good = next(
         "".join(c["source"])
         for c in book["cells"]

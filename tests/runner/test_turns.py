@@ -207,9 +207,9 @@ def test_the_names_of_requests():
 
 
 def test_a_notebook_is_named(monkeypatch):
-    monkeypatch.setenv("JPY_SESSION_NAME", "notebooks/06_t4.ipynb")
+    monkeypatch.setenv("JPY_SESSION_NAME", "notebooks/06a_t4_feeding_tensor_cores.ipynb")
     monkeypatch.setenv("LOGNAME", "ada")
-    assert turns.me() == "ada (06_t4)"
+    assert turns.me() == "ada (06a_t4_feeding_tensor_cores)"
 
 
 def test_a_line_that_renews_itself_and_a_log(capsys, monkeypatch):

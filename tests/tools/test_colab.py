@@ -90,24 +90,26 @@ def book(*cells, title="# 06 · T4"):
 
 def test_the_cells_stand_behind_the_title_once():
     made = book()
-    assert colab.open_book(made, "06_t4") and not colab.open_book(made, "06_t4")
+    assert colab.open_book(made, "06a_t4_feeding_tensor_cores") and not colab.open_book(
+        made, "06a_t4_feeding_tensor_cores"
+    )
     assert [cell.source for cell in made.cells] == [
         "# 06 · T4",
-        colab.badge_source("06_t4"),
+        colab.badge_source("06a_t4_feeding_tensor_cores"),
         colab.setup_source(),
         "import gemm_lab as lab",
     ]
-    assert "blob/main/notebooks/06_t4.ipynb)" in made.cells[1].source
+    assert "blob/main/notebooks/06a_t4_feeding_tensor_cores.ipynb)" in made.cells[1].source
     nbformat.validate(made)
 
 
 def test_how_to_see_the_pictures_on_colab_stands_in_the_folded_cell_alone():
     made = book(new_markdown_cell('<img src="../images/banks.png" alt="Banks">'))
-    colab.open_book(made, "06_t4")
+    colab.open_book(made, "06a_t4_feeding_tensor_cores")
     assert made.cells[1].source.count("\n") == 0, "nothing but the badge comes before the first idea"
     assert 'lab.figure("NAME")' in made.cells[2].source and made.cells[2].metadata.jupyter.source_hidden
     made.cells[1].source += "\n\nOn Colab the pictures between the cells are missing."
-    assert colab.open_book(made, "06_t4") and "missing" not in made.cells[1].source
+    assert colab.open_book(made, "06a_t4_feeding_tensor_cores") and "missing" not in made.cells[1].source
 
 
 @pytest.mark.parametrize(
@@ -123,17 +125,17 @@ def test_how_to_see_the_pictures_on_colab_stands_in_the_folded_cell_alone():
 )
 def test_a_harmed_opening_is_repaired(harm):
     made = book()
-    colab.open_book(made, "06_t4")
+    colab.open_book(made, "06a_t4_feeding_tensor_cores")
     right = [cell.source for cell in made.cells]
     harm(made.cells)
-    assert colab.open_book(made, "06_t4")
+    assert colab.open_book(made, "06a_t4_feeding_tensor_cores")
     assert [cell.source for cell in made.cells] == right
 
 
 def test_sync_reports_and_repairs_and_the_recorder_keeps_the_cell_folded(tmp_path):
-    path = tmp_path / "06_t4.ipynb"
+    path = tmp_path / "06a_t4_feeding_tensor_cores.ipynb"
     nbformat.write(book(), path)
-    assert "06_t4.ipynb: the badge" in sync(check=True, folder=tmp_path)[0]
+    assert "06a_t4_feeding_tensor_cores.ipynb: the badge" in sync(check=True, folder=tmp_path)[0]
     assert len(nbformat.read(path, as_version=4).cells) == 2, "a check changes nothing"
     sync(folder=tmp_path)
     assert sync(check=True, folder=tmp_path) == []

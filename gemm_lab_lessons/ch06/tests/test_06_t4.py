@@ -38,7 +38,7 @@ def card(number):
 @pytest.fixture(scope="module")
 def lines():
     """The source lines whose machine code the notebook shows, by kernel variable."""
-    book = nbformat.read(data_dir("notebooks") / "06_t4.ipynb", as_version=4)
+    book = nbformat.read(data_dir("notebooks") / "06a_t4_feeding_tensor_cores.ipynb", as_version=4)
     source = "\n".join(cell.source for cell in book.cells if cell.cell_type == "code")
     return {name: int(line) for name, line in re.findall(r"(k\d)\.sass\(line=(\d+)", source)}
 
