@@ -22,11 +22,11 @@ ERRATA = {
     ("T4 article", "The mean of two bandwidths"): ("What misses L2 is the limit", None),
     ("T4 article", "C and D are 8 × 8"): (
         "an m × k matrix times a k × n matrix is m × n",
-        ("06", "C and D are 16 × 8"),
+        ("06a", "C and D are 16 × 8"),
     ),
-    ("T4 article", "The mask selects the column bits"): ("selects the row bits", ("06", "(i & 0b1100) >> 2")),
-    ("T4 article", "Padding costs a quarter"): ("which is a tenth", ("06", "padding / tiles")),
-    ("T4 article", "A T4 has 16 multiprocessors"): ("a T4 has 40 multiprocessors", ("06", "gpu.sms")),
+    ("T4 article", "The mask selects the column bits"): ("selects the row bits", ("06a", "(i & 0b1100) >> 2")),
+    ("T4 article", "Padding costs a quarter"): ("which is a tenth", ("06a", "padding / tiles")),
+    ("T4 article", "A T4 has 16 multiprocessors"): ("a T4 has 40 multiprocessors", ("06b", "gpu.sms")),
     ("Ampere article", "ldmatrix conflicts 16-way and 32-way"): (
         "no conflict of `ldmatrix` can be worse than 8-way",
         None,
@@ -129,11 +129,11 @@ def test_an_erratum_is_corrected_and_shows_how_we_know(error):
     assert error[0] in entry["It says"] and correction in entry["Right"]
     if place:
         number, evidence = place
-        assert number in re.findall(r"\d\d", entry["How we know"]) or "kernels" in entry["How we know"]
+        assert number in re.findall(r"\d\d[ab]?", entry["How we know"]) or "kernels" in entry["How we know"]
         assert evidence in text_of(number)
 
 
-@pytest.mark.parametrize("number", ["06", "07", "08", "09", "11", "12"])
+@pytest.mark.parametrize("number", ["06a", "06b", "07", "08", "09", "11", "12"])
 def test_a_notebook_that_follows_a_text_leads_to_the_appendix(number):
     text = text_of(number)
     anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for _, heading in ENTRIES}
