@@ -122,12 +122,16 @@ class Board:
 
     @checked
     def intensity(self, name: str) -> float:
-        """FLOP per byte of the reads of a block for its tile; reuse between blocks is not counted."""
+        """FLOP per byte of the reads of a block for its tile; reuse between blocks is not counted.
+
+        A kernel that rounds its operands itself reads them in the type in which they are stored.
+        """
         from gemm_lab.roofline_model import intensity
 
         row = self.row(name)
         config = settings(row)
-        return intensity(config["BLOCK_M"], config["BLOCK_N"], catalog.DTYPE_BYTES[row.dtype.split("/")[0]])
+        stored = catalog.ladder(row.ladder).problem.dtype_in
+        return intensity(config["BLOCK_M"], config["BLOCK_N"], catalog.DTYPE_BYTES[stored])
 
     @checked
     def shared_reads(self, name: str) -> float:

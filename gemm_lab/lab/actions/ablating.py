@@ -99,14 +99,10 @@ def without(rung: Kernel, idea: Idea) -> Kernel:
 def ablate(ladder: LadderSpec, name: str, n: int, regime: str, rounds: int | None) -> Ablation:
     """Implements `Ladder.ablate`."""
     rung, ideas = rung_of(ladder, name)
-    timed: list[Measurement] = []
     if resolve_backend(None, timing=True) == "gpu":
-        timed = time(rung, ideas, n, regime, rounds)
+        gains = _gains(rung, ideas, time(rung, ideas, n, regime, rounds))
     else:
-        path = path_for(RECORDED_ON)
-        rows = [row for row in read(path) if (row.n, row.regime) == (n, regime)]
-        timed = with_samples(rows, path)
-    gains = _gains(rung, ideas, timed)
+        gains = recorded_gains(rung, ideas, n, regime, RECORDED_ON)
     row = next(iter(gains.values())).after if gains else None
     source = (
         f"Times are of {n}³, {regime}, on {row.gpu}, CUDA {row.cuda}, {row.rounds} rounds, commit {row.commit}: median "
@@ -143,6 +139,13 @@ def time(rung: Kernel, ideas: list[Idea], n: int, regime: str, rounds: int | Non
     if found.skipped:
         raise LabError("Not everything could be timed: " + "; ".join(f"{k}: {why}" for k, why in found.skipped.items()))
     return found
+
+
+def recorded_gains(rung: Kernel, ideas: list[Idea], n: int, regime: str, gpu: str) -> dict[str, Gain]:
+    """{idea: what it is worth} in the recorded run of a GPU; ideas that it lacks are missing."""
+    path = path_for(gpu)
+    rows = [row for row in read(path) if (row.n, row.regime) == (n, regime)]
+    return _gains(rung, ideas, with_samples(rows, path))
 
 
 def path_for(gpu: str) -> Path:

@@ -12,6 +12,7 @@ from gemm_lab.measure.ablation import RUN
 from gemm_lab.notebook import scoreboard as home
 from gemm_lab.notebook.exercises import WrongAnswer
 from gemm_lab.notebook.scoreboard import scoreboard
+from gemm_lab_lessons.ch12.ablations import ablations
 from gemm_lab_lessons.ch12.generations import generations
 from gemm_lab_lessons.ch12.rounds import rounds
 from gpu_simulator.errors import LabError, SizeError
@@ -228,3 +229,25 @@ def test_both_are_the_same_chip():
     )
     assert (small.sms, small.tensor_tflops, small.power_w) == (large.sms, large.tensor_tflops, large.power_w)
     assert all(row.power_w > 0.97 * 700 for on in ("h200", "h100") for row in scoreboard(8192, on=on).ladders["hopper"])
+
+
+# ---- The ablations ----
+
+
+def test_the_table_of_ablations_has_every_idea_of_the_ladders_and_says_which_do_nothing():
+    table = ablations()
+    ideas = [idea for ladder in catalog.ladders().values() for idea in ladder.ideas]
+    assert sorted((row.rung.split("/")[1], row.idea) for row in table.rows) == sorted(
+        (i.rung, i.idea) for i in ideas if i.rung[:2] != "b2" and "b200" not in str(i)
+    )
+    assert [row.most for row in table.rows] == sorted((row.most for row in table.rows), reverse=True)
+    by_idea = {(row.rung, row.idea): row for row in table.rows}
+    assert by_idea["ampere/10_steady_addresses", "address registers that never change"].nothing
+    assert not by_idea["ampere/10_steady_addresses", "D in whole rows"].nothing
+    assert by_idea["hopper/08_ping_pong", "bands of blocks"].gains["burst", 8192].ratio > 1.3
+    assert "burst 4096" in repr(table) and "<table" in table._repr_html_()
+
+
+def test_a_kernel_that_reads_fp32_has_half_the_intensity_of_its_tile_in_bf16():
+    wmma, best = BOARD.best("wmma"), BOARD.intensity(BOARD.best("wmma").kernel)
+    assert wmma.dtype.startswith("bf16") and best == pytest.approx(128 * 256 / (128 + 256) / 2)
