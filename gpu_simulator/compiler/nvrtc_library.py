@@ -113,6 +113,15 @@ def _library() -> ModuleType:
     return nvrtc
 
 
+def is_installed() -> bool:
+    """True if NVRTC can be loaded here."""
+    try:
+        _library()
+    except MissingDependency:
+        return False
+    return True
+
+
 def version() -> tuple[int, int]:
     """NVRTC's version, such as (13, 0). Raises `MissingDependency`."""
     _, major, minor = _library().nvrtcVersion()

@@ -278,3 +278,6 @@ LAB_BOTH constexpr typename remove_reference<T>::type&& move(T&& value) noexcept
   return static_cast<typename remove_reference<T>::type&&>(value);
 }
 }  // namespace std
+
+// NVRTC is told to take a function without a qualifier as a device function; here it becomes one of both sides.
+#pragma clang force_cuda_host_device begin
