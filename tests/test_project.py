@@ -47,6 +47,7 @@ CORE = {distribution(requirement) for requirement in PROJECT["dependencies"]}
 
 def test_extras():
     assert set(PROJECT["optional-dependencies"]) == {
+        "clang",
         "classroom",
         "course",
         "cuda12",
