@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
 from gpu_simulator.errors import LabError, MissingDependency
@@ -41,15 +42,73 @@ _SHARED = re.compile(
 )
 
 
+class Clang(Protocol):
+    """A clang. Called with its arguments and {path: text} of the files, it returns (exit status, output, messages)."""
+
+    writes_ir: bool  # its back end has no NVPTX, so it is asked for LLVM's IR, which `llvm_ir` turns into PTX
+
+    def __call__(self, arguments: Sequence[str], files: Mapping[str, str]) -> tuple[int, str, str]: ...
+
+    def version(self) -> str: ...
+
+
+class Installed:
+    """The clang of the package ziglang, in a process of its own."""
+
+    writes_ir = False
+
+    def __call__(self, arguments: Sequence[str], files: Mapping[str, str]) -> tuple[int, str, str]:
+        if not installed():
+            raise MissingDependency(
+                "There is no clang here: the package ziglang, which contains it, is not installed. "
+                "Install it with: pip install ziglang"
+            )
+        with tempfile.TemporaryDirectory(prefix="clang_") as made:
+            for name, text in files.items():
+                path = Path(made, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            try:
+                done = subprocess.run(
+                    [sys.executable, "-m", "ziglang", "clang", *arguments],
+                    cwd=made,
+                    capture_output=True,
+                    text=True,
+                    encoding="utf-8",
+                    errors="replace",
+                    timeout=CPU_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise LabError(
+                    f"clang had not ended after {CPU_S} seconds and was stopped; make the source smaller."
+                ) from None
+        return done.returncode, done.stdout, done.stderr
+
+    def version(self) -> str:
+        """What clang says of itself, such as "clang version 21.1.0"."""
+        return self(["--version"], {})[1].split("\n")[0].split(" (")[0].strip()
+
+
+_in_use: Clang = Installed()
+
+
+def use(clang: Clang) -> None:
+    """Compile with this clang from now on, as a web page does, which has one of its own."""
+    global _in_use
+    _in_use = clang
+    version.cache_clear()
+
+
 def installed() -> bool:
-    """True if the package ziglang, which contains clang, can be imported."""
-    return importlib.util.find_spec("ziglang") is not None
+    """True if there is a clang: one that `use` named, or that of the package ziglang."""
+    return not isinstance(_in_use, Installed) or importlib.util.find_spec("ziglang") is not None
 
 
 @lru_cache(maxsize=1)
 def version() -> str:
-    """What clang says of itself, such as "clang version 21.1.0". Raises `MissingDependency` without the package."""
-    return _clang("--version").stdout.split("\n")[0].split(" (")[0].strip()
+    """The version of the clang in use. Raises `MissingDependency` without one."""
+    return _in_use.version()
 
 
 def to_ptx(
@@ -68,19 +127,21 @@ def to_ptx(
     diagnostics use.   include: folders with headers.   standard: such as "c++17".   own: the learner's files, whose
     messages come first. Raises `MissingDependency` without clang, `LabError` if it does not end.
     """
-    with tempfile.TemporaryDirectory(prefix="clang_") as made:
-        folder = Path(made)
-        (folder / "config.cuh").write_text(config_header, encoding="utf-8")
-        for stand_in in _STAND_INS:
-            (folder / stand_in).write_text("#pragma once\n", encoding="utf-8")
-        source = folder / name
-        source.write_text(text, encoding="utf-8")
-        done = _clang(*_options(arch, standard, [*include, str(HEADERS), made]), str(source))
-    diagnostics = _diagnostics(done.stderr, files, own)
-    if done.returncode:
+    given = {name: text, "config.cuh": config_header, **dict.fromkeys(_STAND_INS, "#pragma once\n")}
+    for number, folder in enumerate((HEADERS, *map(Path, include))):
+        for header in sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cuh")):
+            given[f"include{number}/{header.relative_to(folder).as_posix()}"] = header.read_text(encoding="utf-8")
+    folders = [".", *(f"include{number}" for number in range(len(include) + 1))]
+    status, output, log = _in_use([*_options(arch, standard, folders, _in_use.writes_ir), name], given)
+    diagnostics = _diagnostics(log, files, own)
+    if status:
         told = [d for d in diagnostics if d.severity == "error"]
-        return told or [Diagnostic(name, 0, "error", done.stderr.strip() or "clang gave no reason")], None
-    return diagnostics, _with_call_sites(done.stdout)
+        return told or [Diagnostic(name, 0, "error", log.strip() or "clang gave no reason")], None
+    if _in_use.writes_ir:
+        from gpu_simulator.compiler.llvm_ir import translate  # few need it
+
+        return diagnostics, translate(output, arch=arch)
+    return diagnostics, _with_call_sites(output)
 
 
 def static_shared_bytes(ptx: str) -> int:
@@ -92,7 +153,7 @@ def static_shared_bytes(ptx: str) -> int:
     return total
 
 
-def _options(arch: str, standard: str, include: Sequence[str]) -> list[str]:
+def _options(arch: str, standard: str, include: Sequence[str], ir: bool) -> list[str]:
     """The options of clang's own front end: device code alone, at full optimisation, with the lines of the source."""
     return [
         *("-cc1", "-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"),
@@ -100,28 +161,8 @@ def _options(arch: str, standard: str, include: Sequence[str]) -> list[str]:
         *("-O3", f"-std={standard}", "-fgnuc-version=4.2.1", "-fno-threadsafe-statics", "-fno-rtti"),
         *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-mllvm", "-inline-threshold=100000"),
         *(part for folder in include for part in ("-I", folder)),
-        *("-include", "cuda_builtins.h", "-S", "-o", "-", "-x", "cuda"),
+        *("-include", "cuda_builtins.h", "-emit-llvm" if ir else "-S", "-o", "-", "-x", "cuda"),
     ]
-
-
-def _clang(*arguments: str) -> subprocess.CompletedProcess[str]:
-    if not installed():
-        raise MissingDependency(
-            "There is no clang here: the package ziglang, which contains it, is not installed. "
-            "Install it with: pip install ziglang"
-        )
-    try:
-        return subprocess.run(
-            [sys.executable, "-m", "ziglang", "clang", *arguments],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=CPU_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise LabError(f"clang had not ended after {CPU_S} seconds and was stopped; make the source smaller.") from None
 
 
 def _diagnostics(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> list[Diagnostic]:

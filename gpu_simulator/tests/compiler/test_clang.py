@@ -119,6 +119,27 @@ def test_without_the_package_a_sentence_says_how_to_install_it(monkeypatch):
         clang.to_ptx("", "", "sm_75", "test.cu", {}, [], "c++17", ())
 
 
+def test_a_page_may_bring_a_clang_of_its_own(monkeypatch):
+    class Own:
+        writes_ir = False
+
+        def __call__(self, arguments, files):
+            self.asked = arguments, files
+            return 1, "", "test.cu:3:5: error: so it is\n"
+
+        def version(self):
+            return "clang version 99"
+
+    own = Own()
+    monkeypatch.setattr(clang, "_in_use", clang._in_use)
+    clang.use(own)
+    with pytest.raises(CompileError, match="test.cu, line 3: error: so it is"):
+        build()
+    assert clang.version() == "clang version 99" and own.asked[0][-1] == "test.cu"
+    assert {"test.cu", "config.cuh", "include0/cuda_builtins.h"} <= set(own.asked[1])
+    clang.use(clang.Installed())
+
+
 def test_clang_is_chosen_where_it_alone_is_installed(monkeypatch):
     from gpu_simulator.compiler import nvrtc
 
