@@ -102,7 +102,10 @@ def use(clang: Clang) -> None:
 
 def installed() -> bool:
     """True if there is a clang: one that `use` named, or that of the package ziglang."""
-    return not isinstance(_in_use, Installed) or importlib.util.find_spec("ziglang") is not None
+    try:
+        return not isinstance(_in_use, Installed) or importlib.util.find_spec("ziglang") is not None
+    except ModuleNotFoundError:
+        return False
 
 
 @lru_cache(maxsize=1)

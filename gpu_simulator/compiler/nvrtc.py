@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gpu_simulator.compiler import clang, compiled_cache, compiler_process
@@ -29,6 +29,7 @@ from gpu_simulator.errors import ConfigError
 _EXPORTED = ("SMEM_BYTES",)
 _FORMAT = 4
 COMPILERS = ("nvrtc", "clang")
+stored: Path | None = None  # see `use_stored`
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Compiled:
     """A kernel compiled for one architecture.
 
     Sizes are in bytes, `registers` are those of a thread, `threads` is the block size of `__launch_bounds__`. `files`
-    has the source texts by the names that diagnostics use.
+    has the source texts by the names that diagnostics use. Without machine code, `cubin` is empty, and `registers` is 0
+    if they, and with them spills and stack, are unknown.
     """
 
     name: str
@@ -64,8 +66,8 @@ class Compiled:
 
     def __repr__(self) -> str:
         return (
-            f"Compiled({self.name} for {self.arch}: {self.registers} registers, {self.smem:,} bytes shared, "
-            f"{self.spill_stores} bytes spilled, {self.threads} threads)"
+            f"Compiled({self.name} for {self.arch}: {self.registers or 'unknown'} registers, {self.smem:,} bytes "
+            f"shared, {self.spill_stores if self.registers else 'unknown'} bytes spilled, {self.threads} threads)"
         )
 
 
@@ -98,10 +100,15 @@ def compile(
     """
     config = dict(config or {})
     _require_text(source, name, cell)
-    standard, compiler = standard_for(source, std), chosen(using)
+    standard = standard_for(source, std)
     files = _own_files(name, source, config, cell, include)
+    asked = (source, config, arch, name, entry, files)
+    key = _cache_key(*asked, [standard, *instances])
+    if stored is not None and using is None and (found := compiled_cache.read(stored, key, Compiled)):
+        return replace(found, files=files)
+    compiler = chosen(using)
     release = clang.version() if compiler == "clang" else str(version())
-    key = _cache_key(source, config, arch, name, entry, files, [compiler, release, standard, *instances])
+    key = _cache_key(*asked, [compiler, release, standard, *instances])
     cached = compiled_cache.read(cache, key, Compiled) if cache is not None else None
     if cached is not None:
         return cached
@@ -115,6 +122,19 @@ def compile(
     if cache is not None:
         compiled_cache.write(cache, key, compiled)
     return compiled
+
+
+def use_stored(folder: Path | None) -> None:
+    """Look for compiled kernels in this folder first, as a web page does, which has no compiler of NVIDIA."""
+    global stored
+    stored = folder
+
+
+def store(compiled: Compiled, folder: Path, std: str | None = None) -> None:
+    """Write a compiled kernel into a folder for `use_stored`, without its machine code and the texts of its headers."""
+    asked = (compiled.source, compiled.config, compiled.arch, compiled.name, compiled.entry, compiled.files)
+    key = _cache_key(*asked, [standard_for(compiled.source, std)])
+    compiled_cache.write(folder, key, replace(compiled, cubin=b"", key=key, files={}))
 
 
 def chosen(using: str | None) -> str:

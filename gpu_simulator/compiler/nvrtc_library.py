@@ -108,7 +108,8 @@ def _library() -> ModuleType:
     except (ImportError, RuntimeError, OSError) as error:
         raise MissingDependency(
             f"The CUDA compiler library NVRTC is not usable here ({error}). PTX text runs without it. "
-            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
+            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil; or a clang with: "
+            "pip install ziglang"
         ) from None
     return nvrtc
 
