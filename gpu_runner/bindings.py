@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from types import ModuleType
+from typing import Any
 
 from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
 
@@ -16,12 +15,16 @@ _TYPES = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=1)
-def _driver() -> ModuleType:
-    """The driver's bindings, which only a machine with a GPU needs."""
-    from cuda.bindings import driver
+class _Driver:
+    """`cuda.bindings.driver`, imported at its first use: only a machine with a GPU needs it."""
 
-    return driver
+    def __getattr__(self, name: str) -> Any:
+        from cuda.bindings import driver
+
+        return getattr(driver, name)
+
+
+driver: Any = _Driver()
 
 
 def cluster_launch(
@@ -32,14 +35,14 @@ def cluster_launch(
     `grid` and `cluster` are numbers of blocks in x, y and z, `threads` is the size of a block, `dynamic_smem` is in
     bytes. `pointers` is the address of an array of addresses, one per argument, which the driver reads at each launch.
     """
-    attribute, config = _driver().CUlaunchAttribute(), _driver().CUlaunchConfig()
-    attribute.id = _driver().CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    attribute, config = driver.CUlaunchAttribute(), driver.CUlaunchConfig()
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
     size = attribute.value.clusterDim
     size.x, size.y, size.z = cluster
     config.gridDimX, config.gridDimY, config.gridDimZ = grid
     config.blockDimX, config.blockDimY, config.blockDimZ = threads, 1, 1
     config.sharedMemBytes, config.attrs, config.numAttrs = dynamic_smem, [attribute], 1
-    return lambda: int(_driver().cuLaunchKernelEx(config, function, pointers, 0)[0])
+    return lambda: int(driver.cuLaunchKernelEx(config, function, pointers, 0)[0])
 
 
 def encode(map_: TensorMap, address: int) -> bytes:
@@ -49,17 +52,17 @@ def encode(map_: TensorMap, address: int) -> bytes:
     """
 
     def named(kind: str, name: str):
-        return getattr(getattr(_driver(), f"CUtensorMap{kind}"), f"CU_TENSOR_MAP_{name}")
+        return getattr(getattr(driver, f"CUtensorMap{kind}"), f"CU_TENSOR_MAP_{name}")
 
     promotion = f"L2_{map_.l2_promotion}B" if map_.l2_promotion else "NONE"
-    status, found = _driver().cuTensorMapEncodeTiled(
+    status, found = driver.cuTensorMapEncodeTiled(
         named("DataType", f"DATA_TYPE_{_TYPES[map_.element]}"),
         map_.rank,
         address,
-        [_driver().cuuint64_t(size) for size in map_.sizes],
-        [_driver().cuuint64_t(stride) for stride in map_.strides or (16,)],  # in one dimension the driver reads none
-        [_driver().cuuint32_t(size) for size in map_.box],
-        [_driver().cuuint32_t(step) for step in map_.element_strides],
+        [driver.cuuint64_t(size) for size in map_.sizes],
+        [driver.cuuint64_t(stride) for stride in map_.strides or (16,)],  # in one dimension the driver reads none
+        [driver.cuuint32_t(size) for size in map_.box],
+        [driver.cuuint32_t(step) for step in map_.element_strides],
         named("Interleave", "INTERLEAVE_NONE"),
         named("Swizzle", f"SWIZZLE_{map_.swizzle}B" if map_.swizzle else "SWIZZLE_NONE"),
         named("L2promotion", f"L2_PROMOTION_{promotion}"),
@@ -72,5 +75,5 @@ def encode(map_: TensorMap, address: int) -> bytes:
 
 def variable(module: int, name: str) -> tuple[int, int] | None:
     """(address, bytes) of a `__device__` variable; None if the module has none of this name."""
-    status, address, size = _driver().cuModuleGetGlobal(module, name.encode())
+    status, address, size = driver.cuModuleGetGlobal(module, name.encode())
     return None if int(status) else (int(address), int(size))

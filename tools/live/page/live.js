@@ -16,8 +16,8 @@ dress();
 
 let costs = new Map(); // line from 0 → text in the margin
 editor.session.gutterRenderer = {
-  getWidth: (session, last, config) => config.characterWidth * (costs.size ? 17 : 5),
-  getText: (session, row) => (costs.size ? `${costs.get(row) ?? ""} │ ${row + 1}` : row + 1),
+  getWidth: (session, last, config) => config.characterWidth * (costs.size ? 16 : 4),
+  getText: (session, row) => (costs.size ? `${costs.get(row) ?? ""} │${String(row + 1).padStart(4)}` : row + 1),
 };
 const marks = [];
 function clear() {
