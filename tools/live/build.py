@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import tempfile
 import zipfile
 from pathlib import Path
 
+import nbformat
+
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab.kernel import kernel
+from gemm_lab.notebook.cells import parse_line
+from gemm_lab.notebook.exercises import exercises as all_exercises
 from gpu_simulator.compiler import nvrtc
 from tools.live import packages
 
 PAGE = Path(__file__).parent / "page"
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons")
+_ASKS = re.compile(r'lab\.exercise\("(\w+)"\)')
 KINDS = {".py", ".toml", ".h", ".cu", ".cuh", ".csv", ".json"}
 EMPTY_TAR = bytes(1024)  # the compiler brings headers and libraries for other machines, 30 MB that CUDA does not need
 
@@ -52,7 +58,32 @@ def build(into: Path, wheels: Path | None, cache: Path) -> dict[str, int]:
 
 def kernels() -> dict[str, dict[str, str]]:
     """{name: title and source} of every kernel of the catalogue that runs on the simulator."""
-    return {name: {"title": spec.title or "", "source": spec.source} for name, spec in catalog.kernels().items()}
+    found = {name: {"title": spec.title or "", "source": spec.source} for name, spec in catalog.kernels().items()}
+    return found | exercises()
+
+
+def exercises() -> dict[str, dict[str, str]]:
+    """{"exercise/NAME": title, task, hint and the text with which its cell begins} of the exercises about kernels."""
+    found, known = {}, all_exercises()
+    for path in sorted(data_dir("notebooks").glob("*.ipynb")):
+        named = None
+        for cell in nbformat.read(path, as_version=4).cells:
+            if asked := _ASKS.search(cell.source):
+                named = asked[1]
+            elif named and cell.source.startswith("%%kernel ") and parse_line(_first(cell)).exercise:
+                one = known[named]
+                found[f"exercise/{named}"] = {
+                    "title": one.title,
+                    "task": one.task,
+                    "hint": one.hint,
+                    "source": cell.source.partition("\n")[2] + "\n",
+                }
+                named = None
+    return found
+
+
+def _first(cell: nbformat.NotebookNode) -> str:
+    return cell.source.partition("\n")[0].removeprefix("%%kernel ")
 
 
 def zip_lab(path: Path) -> None:
@@ -60,6 +91,9 @@ def zip_lab(path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         archive.writestr("pyproject.toml", "# This folder is a checkout, as far as gemm_lab looks for its data.\n")
         archive.write(PAGE / "lab_page.py", "lab_page.py")
+        about = "gemm_lab_lessons-0.dist-info"  # by this Python finds the course, as if it had been installed
+        archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: gemm_lab_lessons\nVersion: 0\n")
+        archive.writestr(f"{about}/entry_points.txt", "[gemm_lab.courses]\ngemm_lab_lessons = gemm_lab_lessons\n")
         with tempfile.TemporaryDirectory() as made:
             store_ptx(Path(made))
             for file in sorted(Path(made).iterdir()):

@@ -10,6 +10,7 @@ from typing import Any
 
 import gemm_lab as lab
 from gemm_lab.lab.on_simulator import smallest_size
+from gemm_lab.notebook.exercises import kernel_of
 from gpu_simulator.compiler import CompileError, clang, nvrtc
 from gpu_simulator.compiler.diagnostics import ptx_line_origin
 from gpu_simulator.errors import LabError
@@ -47,26 +48,36 @@ def use_clang(function: Any) -> None:
 
 
 def run(name: str, source: str, edited: bool) -> str:
-    """JSON of what the page shows: verdict, notes at lines, and the costs of each line."""
-    kernel = lab.kernel(name)
-    if edited:
-        kernel = kernel.rewrite(source)
+    """JSON of what the page shows: verdict, notes at lines, and the costs of each line.
+
+    name: a kernel, or "exercise/NAME", whose text is that of its region.   edited: the text is to be compiled.
+    """
+    exercise = lab.exercise(name.removeprefix("exercise/")) if name.startswith("exercise/") else None
+    if exercise is not None:
+        kernel = kernel_of(exercise, source)
+    else:
+        kernel = lab.kernel(name).rewrite(source) if edited else lab.kernel(name)
+    above = 1 if exercise is not None else 0  # in a notebook, the cell's first line says which region it is
     m, n, k = (size * -(-LEAST // size) if size < LEAST else size for size in smallest_size(kernel))
     try:
         done = kernel.run(n, m, k, backend="simulator", timed=False)
         hazards = done.hazards()
     except CompileError as error:
-        notes = [{"line": d.line, "text": d.message} for d in error.diagnostics]
+        notes = [{"line": d.line - above if _own(d.file) else 0, "text": d.message} for d in error.diagnostics]
         return _answer(
             False, "It does not compile.", notes, "What the compiler says", compiler="" if edited else STORED
         )
     except LabError as error:
         return _answer(False, "The kernel was stopped.", [{"line": 0, "text": str(error)}], "Why")
-    lines = _lines(done.report, source)
+    # The text of an exercise is a region, and its costs show in the lines of the whole kernel.
+    whole = lab.kernel(kernel.name).source if exercise is not None else source
+    lines = _lines(done.report, whole)
     notes = []
     for hazard in hazards:
         file, line = ptx_line_origin(done.compiled.ptx, hazard.line)
-        notes.append({"line": line if _own(file) else 0, "text": str(hazard)})
+        notes.append(
+            {"line": line - above if _own(file, "cell" if exercise is not None else "") else 0, "text": str(hazard)}
+        )
     totals = done.report.totals
     summary = (
         f"At {m} × {n} × {k}: {done.report.instructions:,} warp instructions, {totals.wavefronts:,} wavefronts of "
@@ -76,6 +87,11 @@ def run(name: str, source: str, edited: bool) -> str:
     verdict = done.verdict if done.passed else str(done).split("\n")[0]
     if done.passed:
         verdict = "The result is right." if passed else "The result is right, and that is luck."
+    if exercise is not None:
+        try:
+            verdict, passed = str(exercise.check(kernel)), True
+        except LabError as error:
+            verdict, passed = str(error), False
     return _answer(passed, verdict, notes, "Hazards", summary, lines, _advice(lines), CLANG if edited else STORED, True)
 
 
@@ -121,8 +137,9 @@ def _lines(report: Any, source: str) -> list[dict[str, Any]]:
     ]
 
 
-def _own(file: str) -> bool:
-    return file == "cell" or file.endswith(".cu")
+def _own(file: str | None, only: str = "") -> bool:
+    """Whether the text in the editor is this file. only: its name, where the rest of the kernel is another file."""
+    return file is not None and (file == only if only else file == "cell" or file.endswith(".cu"))
 
 
 def _advice(lines: Sequence[dict[str, Any]]) -> str:

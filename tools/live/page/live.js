@@ -2,6 +2,7 @@
 const $ = (id) => document.getElementById(id);
 const kernels = await (await fetch("kernels.json")).json(); // {name: {title, source}}
 const sizes = await (await fetch("sizes.json")).json(); // {simulator, compiler}: bytes that each of them downloads
+const escaped = (text) => text.replace(/[&<>"]/g, (char) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[char]);
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
 
 // ---- The editor ----
@@ -67,9 +68,14 @@ function show(name, source, line) {
   $("kernel").value = name;
   editor.session.setValue(source ?? kernels[name].source);
   clear();
+  const { task, hint } = kernels[name];
+  $("task").hidden = !task;
+  $("task").innerHTML = task ? `<b>Exercise.</b> ${escaped(task)} <details><summary>Hint</summary>${escaped(hint)}</details>` : "";
+  $("result").textContent = "";
   if (line) editor.gotoLine(line, 0, true);
 }
-const edited = () => editor.getValue() !== kernels[$("kernel").value].source;
+const exercise = () => $("kernel").value.startsWith("exercise/");
+const edited = () => exercise() || editor.getValue() !== kernels[$("kernel").value].source;
 $("kernel").onchange = () => {
   history.replaceState(null, "", `#kernel=${$("kernel").value}`);
   show($("kernel").value);
@@ -119,12 +125,11 @@ function end() {
 
 // ---- Run ----
 
-const escaped = (text) => text.replace(/[&<>"]/g, (char) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[char]);
 function present(answer) {
   clear();
   for (const line of answer.lines) {
     const times = line.ideal && line.wavefronts > line.ideal ? ` ×${(line.wavefronts / line.ideal).toFixed(1)}` : "";
-    if (line.wavefronts) costs.set(line.line - 1, `${line.wavefronts.toLocaleString("en")}${times}`);
+    if (line.wavefronts && !exercise()) costs.set(line.line - 1, `${line.wavefronts.toLocaleString("en")}${times}`);
   }
   for (const note of answer.notes) if (note.line) mark(note.line, note.text, "error");
   editor.renderer.updateFull();
@@ -144,7 +149,7 @@ function present(answer) {
         : "") +
     (answer.summary ? `<p>${escaped(answer.summary)}</p>` : "") +
     (rows
-      ? `<h2>What the lines cost</h2><div class="table" tabindex="0"><table><thead><tr><th>line</th><th>source</th><th>wavefronts</th><th>least possible</th><th>sectors</th></tr></thead><tbody>${rows}</tbody></table></div>`
+      ? `<h2>What the lines ${exercise() ? "of the whole kernel " : ""}cost</h2><div class="table" tabindex="0"><table><thead><tr><th>line</th><th>source</th><th>wavefronts</th><th>least possible</th><th>sectors</th></tr></thead><tbody>${rows}</tbody></table></div>`
       : "") +
     (answer.advice ? `<p>${escaped(answer.advice)}</p>` : "") +
     (answer.compiler ? `<p class="small">${escaped(answer.compiler)}</p>` : "");
@@ -155,7 +160,7 @@ async function run() {
   const request = { what: "run", kernel: $("kernel").value, source: editor.getValue(), edited: edited() };
   if (request.edited && !agreed) {
     $("ask").hidden = false;
-    $("ask").textContent = `The text was changed, so the compiler is needed: ${megabytes(sizes.compiler)}, once; the browser keeps it.`;
+    $("ask").textContent = `This text has to be compiled. The compiler has ${megabytes(sizes.compiler)}, once; the browser keeps it.`;
     agreed = true;
   }
   $("run").disabled = true;

@@ -107,6 +107,7 @@ onmessage = async ({ data }) => {
     postMessage(JSON.parse(python.globals.get("lab_page").run(data.kernel, data.source, data.edited)));
   } catch (error) {
     const text = String(error.message ?? error).trim().split("\n");
-    postMessage({ error: text.at(-1).replace(/^[\w.]*Error: /, "") });
+    const told = text.findLast((line) => /^[\w.]*(Error|Exception|Interrupt)\b/.test(line)) ?? text.at(-1);
+    postMessage({ error: told.replace(/^[\w.]*Error: /, "") });
   }
 };
