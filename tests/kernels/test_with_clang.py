@@ -5,7 +5,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab import catalog
 from gemm_lab.lab.on_simulator import check_on_simulator, smallest_size
-from gpu_simulator.compiler import clang
+from gpu_simulator.compiler import clang, nvrtc_library
 
 pytestmark = pytest.mark.skipif(not clang.installed(), reason="ziglang is not installed: pip install ziglang")
 
@@ -24,5 +24,7 @@ def counted(name, using, monkeypatch):
 def test_a_kernel_is_exact_and_costs_the_same_wavefronts(name, monkeypatch):
     verdicts, report = counted(name, "clang", monkeypatch)
     assert all(verdicts), verdicts[-1].message
+    if not nvrtc_library.is_installed():
+        return
     _, expected = counted(name, "nvrtc", monkeypatch)
     assert (report.totals.wavefronts == expected.totals.wavefronts) == (name not in OTHER_WAVEFRONTS)
