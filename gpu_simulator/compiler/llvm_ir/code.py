@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gpu_simulator.compiler.llvm_ir.debug_lines import Frame
-from gpu_simulator.compiler.llvm_ir.types import Float, Integer, Pointer, Scalar
+from gpu_simulator.compiler.llvm_ir.reading.debug_lines import Frame
+from gpu_simulator.compiler.llvm_ir.reading.types import Float, Integer, Pointer, Scalar
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 # The prefix of the registers of a type; the same as NVRTC's.

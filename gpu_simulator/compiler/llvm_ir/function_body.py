@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu_simulator.compiler.llvm_ir import arithmetic, branches, memory
-from gpu_simulator.compiler.llvm_ir.address_spaces import parameter_space, spaces_of
-from gpu_simulator.compiler.llvm_ir.addresses import Address
-from gpu_simulator.compiler.llvm_ir.calls import call, declared, of_parameter, own_align, prototype, taken
 from gpu_simulator.compiler.llvm_ir.code import PREFIXES
 from gpu_simulator.compiler.llvm_ir.control_flow import dominators, in_order
-from gpu_simulator.compiler.llvm_ir.debug_lines import Frame
-from gpu_simulator.compiler.llvm_ir.inline_asm import asm
-from gpu_simulator.compiler.llvm_ir.instructions import BINARY, CONVERSIONS, Instruction
-from gpu_simulator.compiler.llvm_ir.lowering import Lowering
-from gpu_simulator.compiler.llvm_ir.module import Block, Function, Module
+from gpu_simulator.compiler.llvm_ir.lowering import arithmetic, branches, memory
+from gpu_simulator.compiler.llvm_ir.lowering.address_spaces import parameter_space, spaces_of
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
+from gpu_simulator.compiler.llvm_ir.lowering.calls import call, declared, of_parameter, own_align, prototype, taken
+from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
+from gpu_simulator.compiler.llvm_ir.lowering.inline_asm import asm
+from gpu_simulator.compiler.llvm_ir.reading.debug_lines import Frame
+from gpu_simulator.compiler.llvm_ir.reading.instructions import BINARY, CONVERSIONS, Instruction
+from gpu_simulator.compiler.llvm_ir.reading.module import Block, Function, Module
+from gpu_simulator.compiler.llvm_ir.reading.types import Pointer, align_of, scalars
 from gpu_simulator.compiler.llvm_ir.source_lines import SourceLines
-from gpu_simulator.compiler.llvm_ir.types import Pointer, align_of, scalars
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 _LOWERED: dict[str, Callable[[Lowering, Instruction], None]] = {

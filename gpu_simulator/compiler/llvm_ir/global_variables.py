@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from gpu_simulator.compiler.llvm_ir.addresses import SPACES
-from gpu_simulator.compiler.llvm_ir.lowering import symbol
-from gpu_simulator.compiler.llvm_ir.module import Module, Variable
-from gpu_simulator.compiler.llvm_ir.types import (
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import SPACES
+from gpu_simulator.compiler.llvm_ir.lowering.context import symbol
+from gpu_simulator.compiler.llvm_ir.reading.module import Module, Variable
+from gpu_simulator.compiler.llvm_ir.reading.types import (
     Array,
     Float,
     Integer,
@@ -18,8 +18,8 @@ from gpu_simulator.compiler.llvm_ir.types import (
     field_offset,
     size_of,
 )
+from gpu_simulator.compiler.llvm_ir.reading.values import Aggregate, Conversion, Element, Global, Number, Value, Zero
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
-from gpu_simulator.compiler.llvm_ir.values import Aggregate, Conversion, Element, Global, Number, Value, Zero
 
 # A part of an initial value: its offset in bytes, and its bytes or the name of the variable whose address it is.
 _Part = tuple[int, bytes | str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_simulator.compiler.llvm_ir.code import Line
-from gpu_simulator.compiler.llvm_ir.debug_lines import Frame
+from gpu_simulator.compiler.llvm_ir.reading.debug_lines import Frame
 
 
 class SourceLines:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.calls import prototype
 from gpu_simulator.compiler.llvm_ir.function_body import function_text
 from gpu_simulator.compiler.llvm_ir.global_variables import declarations
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.module import Function, Module, read_module
+from gpu_simulator.compiler.llvm_ir.lowering.calls import prototype
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.module import Function, Module, read_module
 from gpu_simulator.compiler.llvm_ir.source_lines import SourceLines
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from gpu_simulator.compiler.llvm_ir import addresses, conversions, floats, integers
-from gpu_simulator.compiler.llvm_ir.addresses import SPACES, Address
 from gpu_simulator.compiler.llvm_ir.code import Code, register_type
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.module import Function, Module
-from gpu_simulator.compiler.llvm_ir.types import Float, Integer, Pointer, Scalar, Type, scalars
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
-from gpu_simulator.compiler.llvm_ir.values import (
+from gpu_simulator.compiler.llvm_ir.lowering import addresses, conversions, floats, integers
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import SPACES, Address
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.module import Function, Module
+from gpu_simulator.compiler.llvm_ir.reading.types import Float, Integer, Pointer, Scalar, Type, scalars
+from gpu_simulator.compiler.llvm_ir.reading.values import (
     Aggregate,
     Binary,
     Conversion,
@@ -23,6 +22,7 @@ from gpu_simulator.compiler.llvm_ir.values import (
     Typed,
     Zero,
 )
+from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 # A scalar: a register or constant, or for a pointer an address.
 Operand = str | Address

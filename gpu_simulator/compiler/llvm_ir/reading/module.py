@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpu_simulator.compiler.llvm_ir.cursor import Cursor, bare
-from gpu_simulator.compiler.llvm_ir.debug_lines import DebugLines
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction, read_instruction
-from gpu_simulator.compiler.llvm_ir.types import Type, align_of
+from gpu_simulator.compiler.llvm_ir.reading.cursor import Cursor, bare
+from gpu_simulator.compiler.llvm_ir.reading.debug_lines import DebugLines
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction, read_instruction
+from gpu_simulator.compiler.llvm_ir.reading.types import Type, align_of
+from gpu_simulator.compiler.llvm_ir.reading.values import Value
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
-from gpu_simulator.compiler.llvm_ir.values import Value
 
 _NAME = r'(?:"[^"]*"|[-\w.$]+)'
 _TYPE = re.compile(rf"%({_NAME}) = type (.*)")

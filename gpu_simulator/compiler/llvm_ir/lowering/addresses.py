@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpu_simulator.compiler.llvm_ir import integers
 from gpu_simulator.compiler.llvm_ir.code import Code, is_register
-from gpu_simulator.compiler.llvm_ir.types import Array, Integer, Struct, Type, Vector, field_offset, size_of
+from gpu_simulator.compiler.llvm_ir.lowering import integers
+from gpu_simulator.compiler.llvm_ir.reading.types import Array, Integer, Struct, Type, Vector, field_offset, size_of
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 SPACES = {1: "global", 3: "shared", 4: "const", 5: "local", 101: "param"}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir import addresses, conversions, floats, integers
-from gpu_simulator.compiler.llvm_ir.addresses import Address
 from gpu_simulator.compiler.llvm_ir.code import register_type
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.lowering import Lowering, Operand
-from gpu_simulator.compiler.llvm_ir.types import Float, Integer, Pointer, Vector, part_at, scalars
+from gpu_simulator.compiler.llvm_ir.lowering import addresses, conversions, floats, integers
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
+from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering, Operand
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.types import Float, Integer, Pointer, Vector, part_at, scalars
+from gpu_simulator.compiler.llvm_ir.reading.values import Aggregate, Number, Typed, Value, Zero
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
-from gpu_simulator.compiler.llvm_ir.values import Aggregate, Number, Typed, Value, Zero
 
 
 def binary(low: Lowering, instruction: Instruction) -> None:
@@ -26,11 +26,13 @@ def binary(low: Lowering, instruction: Instruction) -> None:
 
 
 def fneg(low: Lowering, instruction: Instruction) -> None:
+    """A number, or each of a vector, with its sign changed."""
     values = zip(scalars(instruction.type), low.registers(instruction.operands[0]), strict=True)
     low.define(instruction, *(floats.negated(low.code, kind, v) for kind, v in values if isinstance(kind, Float)))
 
 
 def freeze(low: Lowering, instruction: Instruction) -> None:
+    """The value itself: registers of PTX are never poison."""
     low.define(instruction, *low.operands(instruction.operands[0]))
 
 
@@ -50,6 +52,7 @@ def icmp(low: Lowering, instruction: Instruction) -> None:
 
 
 def fcmp(low: Lowering, instruction: Instruction) -> None:
+    """A comparison of two floating-point numbers, or of each pair of two vectors."""
     left, right = (low.registers(operand) for operand in instruction.operands)
     kinds = scalars(instruction.operands[0].type)
     values = zip(kinds, left, right, strict=True)
@@ -61,6 +64,7 @@ def fcmp(low: Lowering, instruction: Instruction) -> None:
 
 
 def select(low: Lowering, instruction: Instruction) -> None:
+    """One of two values, as a condition says; for vectors there may be one condition for each element."""
     condition, *values = instruction.operands
     yes, no = (low.operands(value) for value in values)
     conditions = low.registers(condition)
@@ -106,6 +110,7 @@ def convert(low: Lowering, instruction: Instruction) -> None:
 
 
 def getelementptr(low: Lowering, instruction: Instruction) -> None:
+    """The address of an element; nothing is loaded."""
     if not isinstance(instruction.type, Pointer):
         raise UnsupportedIR("A vector of addresses")
     low.define(instruction, low.element(instruction.element, instruction.operands))
@@ -115,12 +120,14 @@ def getelementptr(low: Lowering, instruction: Instruction) -> None:
 
 
 def extractvalue(low: Lowering, instruction: Instruction) -> None:
+    """A part of a struct or array that is in registers."""
     (whole,) = instruction.operands
     first, of = part_at(whole.type, instruction.indices)
     low.define(instruction, *low.operands(whole)[first : first + len(scalars(of))])
 
 
 def insertvalue(low: Lowering, instruction: Instruction) -> None:
+    """A struct or array in registers with one part replaced."""
     whole, part = instruction.operands
     first, of = part_at(whole.type, instruction.indices)
     values = list(low.operands(whole))
@@ -173,6 +180,7 @@ def _is(low: Lowering, index: Typed, register: str, number: int) -> str:
 
 
 def shufflevector(low: Lowering, instruction: Instruction) -> None:
+    """A vector of elements of two others, in a constant order."""
     left, right, mask = instruction.operands
     both = [*low.operands(left), *low.operands(right)]
     if isinstance(mask.value, Aggregate):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir import conversions
-from gpu_simulator.compiler.llvm_ir.addresses import Address
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.intrinsics import intrinsic
-from gpu_simulator.compiler.llvm_ir.lowering import Lowering, symbol
-from gpu_simulator.compiler.llvm_ir.memory import copy, load_from, memory_type, store_to
-from gpu_simulator.compiler.llvm_ir.module import Function, Parameter
-from gpu_simulator.compiler.llvm_ir.types import VOID, WORD, Integer, Pointer, Type, align_of, scalars, size_of
+from gpu_simulator.compiler.llvm_ir.lowering import conversions
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
+from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering, symbol
+from gpu_simulator.compiler.llvm_ir.lowering.intrinsics import intrinsic
+from gpu_simulator.compiler.llvm_ir.lowering.memory import copy, load_from, memory_type, store_to
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.module import Function, Parameter
+from gpu_simulator.compiler.llvm_ir.reading.types import VOID, WORD, Integer, Pointer, Type, align_of, scalars, size_of
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 

@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpu_simulator.compiler.llvm_ir.types import Type
+from gpu_simulator.compiler.llvm_ir.reading.types import Type
 
 
 @dataclass(frozen=True)

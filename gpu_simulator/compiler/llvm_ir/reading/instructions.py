@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpu_simulator.compiler.llvm_ir.cursor import Cursor, bare, unescaped, words
-from gpu_simulator.compiler.llvm_ir.types import BOOLEAN, VOID, Integer, Pointer, Struct, Type, Vector, part_at
+from gpu_simulator.compiler.llvm_ir.reading.cursor import Cursor, bare, unescaped, words
+from gpu_simulator.compiler.llvm_ir.reading.types import BOOLEAN, VOID, Integer, Pointer, Struct, Type, Vector, part_at
+from gpu_simulator.compiler.llvm_ir.reading.values import Typed, Value
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR, shortened
-from gpu_simulator.compiler.llvm_ir.values import Typed, Value
 
 BINARY = words(
     """

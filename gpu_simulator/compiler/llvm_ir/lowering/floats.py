@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_simulator.compiler.llvm_ir.code import Code, is_register, register_type
-from gpu_simulator.compiler.llvm_ir.types import Float
+from gpu_simulator.compiler.llvm_ir.reading.types import Float
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 SINGLE = Float("float")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir import floats, integers
 from gpu_simulator.compiler.llvm_ir.code import Code, is_register, register_type, width
-from gpu_simulator.compiler.llvm_ir.types import BOOLEAN, WORD, Float, Integer, Scalar
+from gpu_simulator.compiler.llvm_ir.lowering import floats, integers
+from gpu_simulator.compiler.llvm_ir.reading.types import BOOLEAN, WORD, Float, Integer, Scalar
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from gpu_simulator.compiler.llvm_ir import conversions, integers
-from gpu_simulator.compiler.llvm_ir.addresses import Address
 from gpu_simulator.compiler.llvm_ir.code import is_register, register_type
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.lowering import Lowering, Operand
-from gpu_simulator.compiler.llvm_ir.types import BOOLEAN, Float, Integer, Pointer, Scalar, scalars
+from gpu_simulator.compiler.llvm_ir.lowering import conversions, integers
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
+from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering, Operand
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.types import BOOLEAN, Float, Integer, Pointer, Scalar, scalars
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 # The letter of a constraint, and the type of the register that it asks for.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu_simulator.compiler.llvm_ir import conversions, integers
-from gpu_simulator.compiler.llvm_ir.addresses import Address, in_register
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.lowering import Lowering
-from gpu_simulator.compiler.llvm_ir.memory import bytes_type, load_from, store_to
-from gpu_simulator.compiler.llvm_ir.types import Integer, scalars
+from gpu_simulator.compiler.llvm_ir.lowering import conversions, integers
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address, in_register
+from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
+from gpu_simulator.compiler.llvm_ir.lowering.memory import bytes_type, load_from, store_to
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.types import Integer, scalars
+from gpu_simulator.compiler.llvm_ir.reading.values import Number
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
-from gpu_simulator.compiler.llvm_ir.values import Number
 
 _BYTE, _LONG = Integer(8), Integer(64)
 _MOST_UNROLLED = 1024  # bytes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir import conversions
-from gpu_simulator.compiler.llvm_ir.addresses import Address
 from gpu_simulator.compiler.llvm_ir.code import register_type
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.lowering import Lowering
-from gpu_simulator.compiler.llvm_ir.types import (
+from gpu_simulator.compiler.llvm_ir.lowering import conversions
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
+from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.types import (
     BOOLEAN,
     WORD,
     Float,
@@ -146,6 +146,7 @@ def scope_of(instruction: Instruction) -> str:
 
 
 def load(low: Lowering, instruction: Instruction) -> None:
+    """A load; a value of several scalars is read with as few accesses as its alignment allows."""
     of, address = instruction.type, low.address(instruction.operands[0])
     registers = load_from(low, _prefix(instruction, "ld"), address, of, instruction.align or align_of(of))
     pairs = zip(registers, scalars(of), strict=True)
@@ -153,6 +154,7 @@ def load(low: Lowering, instruction: Instruction) -> None:
 
 
 def store(low: Lowering, instruction: Instruction) -> None:
+    """A store; a value of several scalars is written with as few accesses as its alignment allows."""
     value, pointer = instruction.operands
     align = instruction.align or align_of(value.type)
     values, address = low.registers(value), low.address(pointer)
@@ -160,6 +162,7 @@ def store(low: Lowering, instruction: Instruction) -> None:
 
 
 def alloca(low: Lowering, instruction: Instruction) -> None:
+    """A local variable, which lies in the local memory of the function."""
     low.define(instruction, local_variable(low, instruction.element, instruction.align))
 
 
@@ -203,6 +206,7 @@ def atomic(low: Lowering, instruction: Instruction, name: str, address: Address,
 
 
 def cmpxchg(low: Lowering, instruction: Instruction) -> None:
+    """An atomic compare-and-swap; its results are what was in memory and whether it was as expected."""
     pointer, expected, new = instruction.operands
     kind = expected.type
     if not isinstance(kind, (Integer, Pointer)) or kind.bits < 16:
@@ -214,6 +218,7 @@ def cmpxchg(low: Lowering, instruction: Instruction) -> None:
 
 
 def fence(low: Lowering, instruction: Instruction) -> None:
+    """A fence between the memory accesses before and after it."""
     order = "sc" if instruction.ordering == "seq_cst" else "acq_rel"
     low.code.put(f"fence.{order}.{scope_of(instruction)};")
 

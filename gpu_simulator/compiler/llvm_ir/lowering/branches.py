@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir import addresses, integers
-from gpu_simulator.compiler.llvm_ir.addresses import Address
-from gpu_simulator.compiler.llvm_ir.arithmetic import in_common
-from gpu_simulator.compiler.llvm_ir.calls import hand_over
 from gpu_simulator.compiler.llvm_ir.code import register_type
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.lowering import Lowering
-from gpu_simulator.compiler.llvm_ir.types import Integer, Pointer, scalars
+from gpu_simulator.compiler.llvm_ir.lowering import addresses, integers
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
+from gpu_simulator.compiler.llvm_ir.lowering.arithmetic import in_common
+from gpu_simulator.compiler.llvm_ir.lowering.calls import hand_over
+from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.types import Integer, Pointer, scalars
+from gpu_simulator.compiler.llvm_ir.reading.values import Typed
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
-from gpu_simulator.compiler.llvm_ir.values import Typed
 
 
 def declare_phis(low: Lowering, block: str, instructions: list[Instruction]) -> None:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from gpu_simulator.compiler.llvm_ir.types import FLOAT_BITS, Array, Float, Integer, Pointer, Struct, Type, Vector, Void
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR, shortened
-from gpu_simulator.compiler.llvm_ir.values import (
+from gpu_simulator.compiler.llvm_ir.reading.types import (
+    FLOAT_BITS,
+    Array,
+    Float,
+    Integer,
+    Pointer,
+    Struct,
+    Type,
+    Vector,
+    Void,
+)
+from gpu_simulator.compiler.llvm_ir.reading.values import (
     Aggregate,
     Binary,
     Conversion,
@@ -20,6 +29,7 @@ from gpu_simulator.compiler.llvm_ir.values import (
     Zero,
     float_bits,
 )
+from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR, shortened
 
 _TOKEN = re.compile(
     r"""\s*(

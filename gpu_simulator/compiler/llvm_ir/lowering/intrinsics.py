@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from gpu_simulator.compiler.llvm_ir import conversions, floats, integers
 from gpu_simulator.compiler.llvm_ir.code import register_type, width
-from gpu_simulator.compiler.llvm_ir.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.lowering import Lowering
-from gpu_simulator.compiler.llvm_ir.memory_blocks import copied, filled
-from gpu_simulator.compiler.llvm_ir.types import BOOLEAN, WORD, Float, Integer, Scalar, scalars
+from gpu_simulator.compiler.llvm_ir.lowering import conversions, floats, integers
+from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
+from gpu_simulator.compiler.llvm_ir.lowering.memory_blocks import copied, filled
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.types import BOOLEAN, WORD, Float, Integer, Scalar, scalars
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 Lower = Callable[[Lowering, Instruction], None]
