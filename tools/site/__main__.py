@@ -34,7 +34,7 @@ def build(into: Path, address: str = "") -> Counts:
     options = ["-b", "html", "-q", "-W", "--keep-going", "-d", str(sources / ".doctrees")]
     if build_main([*options, str(sources), str(into)]):
         raise LabError("Sphinx stopped; the lines above say at which page.")
-    shutil.rmtree(into / ".doctrees", ignore_errors=True)
+    shutil.rmtree(into / "_sources", ignore_errors=True)  # the notebooks once more, without their outputs
     (into / ".nojekyll").touch()  # GitHub Pages then serves the folders whose names begin with _
     built.check(into)
     return counts

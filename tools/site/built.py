@@ -1,4 +1,4 @@
-"""Reads the finished site once more: what every page asks for must be there, on this site, and no placeholder may be."""
+"""Reads the finished site once more: all that a page asks for must be there, on this site, and no placeholder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from gpu_simulator.errors import LabError
 from tools.site.pages import PLACEHOLDER
 
 # Attributes whose address the browser loads by itself; that of a link is only followed by the reader.
-LOADS = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src", "video": "src", "audio": "src"}
+LOADS = {
+    "img": "src",
+    "script": "src",
+    "link": "href",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+}
 OPEN_ENDED = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 IN_STYLE = re.compile(r"""(?:@import\s+|url\()\s*["']?((?:https?:)?//[^"')\s]+)""")
 MEGABYTE = 1_000_000
@@ -59,7 +67,9 @@ def troubles(site: Path) -> list[str]:
         if PLACEHOLDER in path.read_text(encoding="utf-8"):
             found.append(f"{name} has the placeholder {PLACEHOLDER}.")
         found += [f"{name} loads {link} from another host." for link in sorted(page.loads) if urlsplit(link).netloc]
-        found += [f"{name}: {link} leads nowhere." for link in sorted(page.links | page.loads) if _lost(path, link, pages)]
+        found += [
+            f"{name}: {link} leads nowhere." for link in sorted(page.links | page.loads) if _lost(path, link, pages)
+        ]
     for path in site.rglob("*.css"):
         for address in IN_STYLE.findall(path.read_text(encoding="utf-8")):
             found.append(f"{path.relative_to(site).as_posix()} loads {address} from another host.")

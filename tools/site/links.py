@@ -16,7 +16,9 @@ EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.I)
 # Code keeps its text: a fenced block, or a span with one backtick or two.
 CODE = re.compile(r"^ {0,3}(```+|~~~+).*?^ {0,3}\1[^\n]*$|(?<!`)(``?)(?!`).+?(?<!`)\2(?!`)", re.S | re.M)
 MARKDOWN_LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\)|\s+\")")
-HTML_LINK = re.compile(r"""(?P<before><(?:a|img)\b[^>]*?\s(?:href|src)=)(?P<quote>["'])(?P<target>.*?)(?P=quote)""", re.S)
+HTML_LINK = re.compile(
+    r"""(?P<before><(?:a|img)\b[^>]*?\s(?:href|src)=)(?P<quote>["'])(?P<target>.*?)(?P=quote)""", re.S
+)
 HEADING = re.compile(r"^ {0,3}#{1,6} +(.+?)(?: +#+)? *$", re.M)
 
 
@@ -67,7 +69,7 @@ class Links:
     def target(self, page: str, link: str, html: bool) -> str:
         """Where a link on `page` leads on the site: its path from that page.
 
-        html: as a link of a finished page, "04_banks.html#a"; otherwise as one that Sphinx resolves, "04_banks.ipynb#a".
+        html: as a link of a finished page, "04_banks.html#a"; otherwise as Sphinx resolves it, "04_banks.ipynb#a".
         A link to another site, or inside the page, stays as it is. Raises `LabError` if it leads nowhere.
         """
         if EXTERNAL.match(link):

@@ -29,7 +29,7 @@ LATER = ["CLASSROOM", "CLASSROOM_SERVER", "OWN_CHAPTER", "ARCHITECTURE", "CONTRI
 FILES = {"LICENSE": "_static/LICENSE.txt"}
 LEXER = "lab_cell"  # see `tools/site/conf.py`
 HIDDEN = "hide-input"  # the tag with which myst-nb folds the code of a cell
-NEEDS_PYTHON = "This is a picture: Python computes its answers. It reacts in JupyterLab, in a notebook that is running."
+STILL = "This is a picture. In JupyterLab, in a notebook that is running, it answers to your choices."
 ASLEEP_WORDS = re.compile(rf'<div class="{ASLEEP}".*?</div>', re.S)
 RUN_TO_ANSWER = "This is a picture of the box: run the cell to answer."
 ANSWER_IN_JUPYTER = "This is a picture of the box; in JupyterLab it takes your answer."
@@ -105,13 +105,24 @@ def _notebook(
         elif cell.cell_type == "code":
             name = f"{Path(page).stem}-{number}"
             cell.outputs = list(_outputs(cell, page, name, links, into, alive.get(number, []), counts))
+            if words_of := picture_words(cell):
+                cell.metadata["mystnb"] = {"image": {"alt": words_of}}
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
                 cell.metadata["tags"] = [*cell.metadata.get("tags", []), HIDDEN]
-    notebook.metadata.setdefault("language_info", {})["pygments_lexer"] = LEXER
+    notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": LEXER}
     notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
     if address:
         notebook.cells.insert(1, new_markdown_cell(open_in(page, address)))
     return notebook
+
+
+def picture_words(cell: nbformat.NotebookNode) -> str:
+    """What the first picture of a cell shows, for those who do not see it; "" if the cell has none."""
+    for output in cell.outputs:
+        if "image/png" in output.get("data", {}):
+            text = "".join(output.data.get("text/plain", ""))
+            return "A plot" if text.startswith("<") else re.sub(r"^\[\w+\] ", "", text)
+    return ""
 
 
 def open_in(page: str, address: str) -> str:
@@ -170,7 +181,7 @@ def live_html(widget: Live, stored: dict, name: str, into: Path) -> str:
 
 def still_html(stored: dict, name: str, into: Path) -> str:
     """HTML of a widget that stays a picture, and the sentence that says so."""
-    return f'<div class="lab-still">{_picture(stored, name, into)}<p>{NEEDS_PYTHON}</p></div>'
+    return f'<div class="lab-still">{_picture(stored, name, into)}<p>{STILL}</p></div>'
 
 
 def _picture(stored: dict, name: str, into: Path) -> str:
