@@ -332,7 +332,7 @@ def test_a_widget_answers_and_follows_the_theme(reader):
     widget = page.locator(".lab-widget").first
     widget.scroll_into_view_if_needed()
     widget.get_by_text("wavefront 1 of 4 is next").wait_for()
-    widget.get_by_role("button", name="›").click()
+    widget.locator("button", has_text="›").click()
     widget.get_by_text("wavefront 2 of 4 is next").wait_for()
     assert widget.locator(".gemm-lab.gl-dark").count() == 0
     page.evaluate("document.body.dataset.theme = 'dark'")

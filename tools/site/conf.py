@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
-from pygments.lexer import Lexer
-from pygments.lexers import CppLexer, get_lexer_by_name
-from pygments.token import Comment
+from pygments.lexer import Lexer  # type: ignore[import-untyped]
+from pygments.lexers import CppLexer, get_lexer_by_name  # type: ignore[import-untyped]
+from pygments.token import Comment  # type: ignore[import-untyped]
 
 project = "gemm_lab"
 author = "The gemm_lab authors"
@@ -43,7 +45,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_use_index = False
 html_domain_indices = False
-html_theme_options = {"top_of_page_buttons": []}
+html_theme_options: dict = {"top_of_page_buttons": []}
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 
@@ -53,7 +55,7 @@ class NotebookLexer(Lexer):
 
     name = "Cells of this lab"
 
-    def get_tokens_unprocessed(self, text):
+    def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, Any, str]]:
         first = re.match(r"%%kernel[^\n]*\n", text)
         if not first:
             yield from get_lexer_by_name("ipython3").get_tokens_unprocessed(text)
@@ -63,6 +65,6 @@ class NotebookLexer(Lexer):
             yield first.end() + index, kind, value
 
 
-def setup(app):
+def setup(app: Any) -> None:
     """Know the lexer by the name that `tools.site.pages` gives the cells of a notebook."""
     app.add_lexer("lab_cell", NotebookLexer)

@@ -1,4 +1,4 @@
-"""Prepares the sources of the site: notebooks with their stored outputs, documents, pictures, and widgets' modules."""
+"""Prepares the sources of the site: notebooks with their stored outputs, pages of docs, pictures, and widgets' modules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tools.site.links import START, Links, place
 from tools.site.widgets import Live, live_widgets, pictures, words
 
 HERE = Path(__file__).parent
-# The documents in their order on the site: those that notebooks link to, and those of teachers and authors.
+# The pages of docs/ in their order on the site: those that notebooks link to, and those of teachers and authors.
 BESIDE = ["docs/GLOSSARY.md", "docs/REFERENCES.md", "docs/ERRATA.md"]
 LATER = ["CLASSROOM", "CLASSROOM_SERVER", "OWN_CHAPTER", "ARCHITECTURE", "CONTRIBUTING"]
 FILES = {"LICENSE": "_static/LICENSE.txt"}
@@ -66,8 +66,8 @@ def prepare(root: Path, into: Path, address: str = "") -> Counts:
     static = into / "_static"
     shutil.copytree(HERE / "static", static)
     (static / "look.css").write_text(css(), encoding="utf-8")
-    for source, target in FILES.items():
-        shutil.copyfile(root / source, into / target)
+    for file, copy in FILES.items():
+        shutil.copyfile(root / file, into / copy)
     for page in pages:
         target = into / place(page)
         target.parent.mkdir(parents=True, exist_ok=True)
