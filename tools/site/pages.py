@@ -1,4 +1,4 @@
-"""Prepares the sources of the site: notebooks with their stored outputs, pages of docs, pictures, and widgets' modules."""
+"""Prepares the sources of the site: notebooks with their stored outputs, pages of docs, pictures, live widgets."""
 
 from __future__ import annotations
 
