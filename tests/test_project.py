@@ -53,6 +53,7 @@ def test_extras():
         "cuda12",
         "cuda13",
         "cutlass",
+        "site",
         "torch",
         "test",
     }
@@ -241,6 +242,7 @@ def test_lab_installs_the_extra_for_the_driver(variables, extras, tmp_path):
         ("test", ["EXTRA=cuda12", "TORCH="], False, "cuda12 test"),
         ("test", ["EXTRA=cuda13", "TORCH="], True, "cuda13 test"),
         ("course", ["EXTRA=cuda13"], False, "lab course"),
+        ("site", ["EXTRA=cuda13"], False, "lab site"),
     ],
 )
 def test_packages_come_from_the_locks_and_our_folder_alone(target, variables, torch, locks, tmp_path):
