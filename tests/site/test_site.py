@@ -37,7 +37,7 @@ def picture(text: str):
 def write(root: Path, page: str, *cells):
     """Write a notebook with a title, the two cells for machines without the lab, and these cells."""
     book = new_notebook(cells=[new_markdown_cell("# 00 · A title\n\n## A part"), *cells])
-    assert open_book(book, Path(page).stem)
+    assert open_book(book, Path(page).stem, "https://github.com/octocat/gemm_lab")
     (root / page).parent.mkdir(exist_ok=True)
     nbformat.write(book, root / page)
 
@@ -138,6 +138,27 @@ def test_only_with_an_address_a_page_links_to_other_places(root):
     assert "kaggle" in links and "mybinder" in links and "codespaces.new/someone/gemm_lab" in links
     with pytest.raises(LabError, match="owner/repo"):
         pages.prepare(root, into.with_name("other"), "https://github.com/someone")
+
+
+def test_kernels_lead_to_the_live_page_where_the_site_has_one(root):
+    cells = [
+        new_code_cell('swizzle = lab.exercise("06_swizzle")\nswizzle'),
+        new_code_cell("%%kernel t4/02_vectorized_copy --region layout --as mine --exercise\n..."),
+        new_code_cell("%%kernel t4/03_swizzled --region layout --as other\n..."),
+        new_code_cell("other.run()"),
+    ]
+    write(root, FIRST, *cells)
+    book, _, _ = prepared(root)
+    assert not any("live" in cell.source for cell in book.cells)
+    into = root.parent / "with live"
+    pages.prepare(root, into, live=True)
+    book = nbformat.read(into / FIRST, as_version=4)
+    links = [cell.source for cell in book.cells if "lab-try" in cell.source]
+    region = lab.kernel("t4/03_swizzled").spec.regions["layout"].first_line
+    assert [link.split('"')[3] for link in links] == [
+        "../live/index.html#kernel=exercise/06_swizzle",
+        f"../live/index.html#kernel=t4/03_swizzled&line={region}",
+    ]
 
 
 def test_folded_code_stays_folded(root):

@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 from gpu_simulator.errors import LabError
+from tools import colab
+from tools.live import build as live
 from tools.site import built
 from tools.site.pages import HERE, Counts, prepare
 
@@ -16,8 +18,10 @@ ROOT = HERE.parents[1]
 MARK = "objects.inv"  # a file of every site that Sphinx has built
 
 
-def build(into: Path, address: str = "") -> Counts:
+def build(into: Path, address: str = "", wheels: Path | None = None) -> Counts:
     """Build the site in the folder `into`, in place of one that was built there before. Returns what it has.
+
+    wheels: a folder with NumPy and ml_dtypes for Pyodide; with it the site has the live page.
 
     Raises `LabError` if the folder holds something else, if a link leads nowhere, or if Sphinx reports a warning.
     """
@@ -29,12 +33,14 @@ def build(into: Path, address: str = "") -> Counts:
     sources = into.with_name(f"{into.name}_sources")
     for folder in (into, sources):
         shutil.rmtree(folder, ignore_errors=True)
-    counts = prepare(ROOT, sources, address)
+    counts = prepare(ROOT, sources, address, live=wheels is not None)
     shutil.copyfile(HERE / "conf.py", sources / "conf.py")
     options = ["-b", "html", "-q", "-W", "--keep-going", "-d", str(sources / ".doctrees")]
     if build_main([*options, str(sources), str(into)]):
         raise LabError("Sphinx stopped; the lines above say at which page.")
     shutil.rmtree(into / "_sources", ignore_errors=True)  # the notebooks once more, without their outputs
+    if wheels is not None:
+        live.build(into / built.LIVE, wheels, ROOT / "build" / "npm")
     (into / ".nojekyll").touch()  # GitHub Pages then serves the folders whose names begin with _
     built.check(into)
     return counts
@@ -45,15 +51,19 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.site", description="Build the book as a static web site.")
     parser.add_argument("--into", type=Path, default=Path("build/site"), help="folder of the site")
     parser.add_argument("--address", default="", help="owner/repo on GitHub: draws links to Colab and others")
+    parser.add_argument("--wheels", type=Path, default=None, help="NumPy and ml_dtypes for Pyodide: adds the live page")
     options = parser.parse_args(argv)
+    address = options.address or (colab.address() or "").removeprefix("https://github.com/")
     begin = time.monotonic()
     try:
-        counts = build(options.into, options.address)
+        counts = build(options.into, address, options.wheels)
     except LabError as error:
         print(error, file=sys.stderr)
         return 1
     seconds, size = time.monotonic() - begin, built.megabytes(options.into)
     print(f"{options.into}: {counts.pages} pages, {size:.1f} MB, {counts.live} live widgets, {seconds:.0f} s")
+    if options.wheels is None:
+        print("Without the live page, which needs NumPy for Pyodide: make site WASM_WHEELS=FOLDER.")
     if counts.still:
         print(f"These widgets stay pictures: {', '.join(counts.still)}.")
     return 0
