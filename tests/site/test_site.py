@@ -251,6 +251,16 @@ def test_a_folder_of_something_else_is_kept(tmp_path):
     assert (tmp_path / "work.txt").exists()
 
 
+def test_a_site_stays_until_the_new_one_is_in_order(tmp_path):
+    pytest.importorskip("sphinx", reason="the extra `site` is not installed")
+    for name in ("objects.inv", "index.html"):
+        (tmp_path / "site" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "site" / name).touch()
+    with pytest.raises(LabError, match="owner/repo"):
+        build(tmp_path / "site", address="somewhere")
+    assert (tmp_path / "site" / "index.html").exists()
+
+
 # ---- The whole book in Chromium ----
 
 
@@ -311,7 +321,7 @@ def test_every_page_fits_and_its_widgets_live(site, reader, width, scheme):
     for path in sorted(folder.rglob("*.html")):
         name = path.relative_to(folder).as_posix()
         page.goto(name)
-        assert page.locator("details.hide[open]").count() == 0
+        assert page.locator("article details[open]:not(.lab-widget details)").count() == 0, name
         page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
         for box in page.locator(".lab-widget").all():
             box.scroll_into_view_if_needed()

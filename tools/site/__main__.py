@@ -19,24 +19,27 @@ MARK = "objects.inv"  # a file of every site that Sphinx has built
 def build(into: Path, address: str = "") -> Counts:
     """Build the site in the folder `into`, in place of one that was built there before. Returns what it has.
 
-    Raises `LabError` if the folder holds something else, if a link leads nowhere, or if Sphinx reports a warning.
+    The site that was there stays until the new one is in order. Raises `LabError` if the folder holds something else,
+    if a link leads nowhere, or if Sphinx reports a warning.
     """
     from sphinx.cmd.build import build_main
 
     into = into.resolve()
     if into.exists() and any(into.iterdir()) and not (into / MARK).is_file():
         raise LabError(f"{into} holds something else than a site; choose another folder, or empty it.")
-    sources = into.with_name(f"{into.name}_sources")
-    for folder in (into, sources):
+    sources, fresh = into.with_name(f"{into.name}_sources"), into.with_name(f"{into.name}_new")
+    for folder in (sources, fresh):
         shutil.rmtree(folder, ignore_errors=True)
     counts = prepare(ROOT, sources, address)
     shutil.copyfile(HERE / "conf.py", sources / "conf.py")
     options = ["-b", "html", "-q", "-W", "--keep-going", "-d", str(sources / ".doctrees")]
-    if build_main([*options, str(sources), str(into)]):
+    if build_main([*options, str(sources), str(fresh)]):
         raise LabError("Sphinx stopped; the lines above say at which page.")
-    shutil.rmtree(into / "_sources", ignore_errors=True)  # the notebooks once more, without their outputs
-    (into / ".nojekyll").touch()  # GitHub Pages then serves the folders whose names begin with _
-    built.check(into)
+    shutil.rmtree(fresh / "_sources", ignore_errors=True)  # the notebooks once more, without their outputs
+    (fresh / ".nojekyll").touch()  # GitHub Pages then serves the folders whose names begin with _
+    built.check(fresh)
+    shutil.rmtree(into, ignore_errors=True)
+    fresh.rename(into)
     return counts
 
 
