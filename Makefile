@@ -132,8 +132,6 @@ clean:
 
 # A stamp is newer than pyproject.toml once its packages are in; so a second run installs nothing.
 $(STAMP)-made:
-	@if [ "$$(uname -s)" = Darwin ]; then \
-		echo "NVIDIA ships no CUDA compiler for macOS; use the container instead: see README.md, 'macOS'." >&2; exit 1; fi
 	@command -v "$(PYTHON)" >/dev/null || { \
 		echo "There is no '$(PYTHON)' here; install Python 3.10 or newer, or name one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \

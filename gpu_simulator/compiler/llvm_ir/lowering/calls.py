@@ -1,0 +1,102 @@
+"""Calls of functions that were not inlined, and the parameters that they are handed over in."""
+
+from __future__ import annotations
+
+from gpu_simulator.compiler.llvm_ir.lowering import conversions
+from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
+from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering, symbol
+from gpu_simulator.compiler.llvm_ir.lowering.intrinsics import intrinsic
+from gpu_simulator.compiler.llvm_ir.lowering.memory import copy, load_from, memory_type, store_to
+from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
+from gpu_simulator.compiler.llvm_ir.reading.module import Function, Parameter
+from gpu_simulator.compiler.llvm_ir.reading.types import VOID, WORD, Integer, Pointer, Type, align_of, scalars, size_of
+from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+
+
+def passed(of: Type) -> Type:
+    """The type as which a value is handed over: small integers take up a word."""
+    return WORD if isinstance(of, Integer) and of.bits < 32 else of
+
+
+def declared(of: Type, name: str, align: int = 1, in_kernel: bool = False) -> str:
+    """The declaration of a parameter. align: in bytes, if it is more than that of the type.
+
+    in_kernel: of a kernel, whose small integers keep their size.
+    """
+    handed = of if in_kernel else passed(of)
+    kinds = scalars(handed)
+    if len(kinds) == 1 and handed == kinds[0]:
+        kind = memory_type(kinds[0])
+        return f".param .{kind if in_kernel else f'b{kind[1:]}'} {name}"
+    return f".param .align {max(align, align_of(handed))} .b8 {name}[{size_of(handed)}]"
+
+
+def of_parameter(parameter: Parameter) -> Type:
+    """The type of what is handed over for a parameter."""
+    return parameter.by_value or parameter.type
+
+
+def own_align(parameter: Parameter) -> int:
+    """The alignment in bytes that is written at a parameter which is passed by value; 1 where none is."""
+    return int(parameter.attributes.get("align", 1)) if parameter.by_value else 1
+
+
+def prototype(function: Function) -> str:
+    """The head of a device function, from its result to its parameters."""
+    result = f"({declared(function.result, 'func_retval0')}) " if function.result != VOID else ""
+    name = symbol(function.name)
+    parameters = [
+        declared(of_parameter(parameter), f"{name}_param_{number}", own_align(parameter))
+        for number, parameter in enumerate(function.parameters)
+    ]
+    return f".func {result}{name}(\n\t" + ",\n\t".join(parameters) + "\n)"
+
+
+def call(low: Lowering, instruction: Instruction) -> None:
+    """A call: of a function llvm.*, or of a device function that stays one."""
+    if instruction.callee.startswith("llvm."):
+        intrinsic(low, instruction)
+        return
+    callee = low.module.functions.get(instruction.callee)
+    if callee is None or len(callee.parameters) != len(instruction.operands):
+        raise UnsupportedIR(f"A call of {instruction.callee}")
+    code = low.code
+    pairs = list(zip(callee.parameters, instruction.operands, strict=True))
+    given = [[] if parameter.by_value else low.registers(operand) for parameter, operand in pairs]
+    copied = [low.address(operand) if parameter.by_value else None for parameter, operand in pairs]
+    code.put("{")
+    for number, ((parameter, _), values, address) in enumerate(zip(pairs, given, copied, strict=True)):
+        of, place = of_parameter(parameter), Address(f"param{number}", 0, "param")
+        code.put(f"{declared(of, place.base, own_align(parameter))};")
+        if address is not None:
+            copy(low, place, address, of, align_of(of))
+        else:
+            hand_over(low, place, of, values)
+    results: list[str] = []
+    arguments = ", ".join(f"param{number}" for number in range(len(given)))
+    if callee.result != VOID:
+        code.put(f"{declared(callee.result, 'retval0')};")
+        code.put(f"call.uni (retval0), {symbol(callee.name)}, ({arguments});")
+        results = taken(low, Address("retval0", 0, "param"), callee.result)
+    else:
+        code.put(f"call.uni {symbol(callee.name)}, ({arguments});")
+    code.put("}")
+    kinds = zip(results, scalars(callee.result), strict=True)
+    low.define(instruction, *(Address(value) if isinstance(kind, Pointer) else value for value, kind in kinds))
+
+
+def hand_over(low: Lowering, place: Address, of: Type, values: list[str]) -> None:
+    """Store a value where a call or a return hands it over."""
+    handed = passed(of)
+    if isinstance(of, Integer) and isinstance(handed, Integer) and of != handed:
+        values = [conversions.convert(low.code, "zext", of, handed, values[0])]
+    store_to(low, "st", place, handed, values, align_of(handed))
+
+
+def taken(low: Lowering, place: Address, of: Type) -> list[str]:
+    """The registers with a value that was handed over."""
+    handed = passed(of)
+    values = load_from(low, "ld", place, handed, align_of(handed))
+    if isinstance(of, Integer) and isinstance(handed, Integer) and of != handed:
+        values = [conversions.convert(low.code, "trunc", handed, of, values[0])]
+    return values
