@@ -37,7 +37,7 @@ def picture(text: str):
 def write(root: Path, page: str, *cells):
     """Write a notebook with a title, the two cells for machines without the lab, and these cells."""
     book = new_notebook(cells=[new_markdown_cell("# 00 · A title\n\n## A part"), *cells])
-    assert open_book(book, Path(page).stem)
+    assert open_book(book, Path(page).stem, "https://github.com/YOUR_ACCOUNT/gemm_lab")
     (root / page).parent.mkdir(exist_ok=True)
     nbformat.write(book, root / page)
 
@@ -49,6 +49,7 @@ def root(tmp_path):
     for name in ("README.md", "LICENSE", *pages.BESIDE, *(f"docs/{name}.md" for name in pages.LATER)):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(f"# {Path(name).stem.title()}\n\n## A term\n")
+    (root / "pyproject.toml").write_text("[project.optional-dependencies]\n")
     (root / "images").mkdir()
     (root / "images/one.png").write_bytes(b"a picture")
     write(root, FIRST)
@@ -127,7 +128,7 @@ def test_the_badge_and_the_installation_are_left_out(root):
     book, counts, into = prepared(root)
     assert [cell.source.splitlines()[0] for cell in book.cells] == ["# 00 · A title"]
     for path in into.rglob("*"):
-        assert path.is_dir() or pages.PLACEHOLDER.encode() not in path.read_bytes(), path
+        assert path.is_dir() or built.PLACEHOLDER.encode() not in path.read_bytes(), path
     assert counts.pages == len(pages.sources(root)) == 11
 
 
@@ -136,8 +137,11 @@ def test_only_with_an_address_a_page_links_to_other_places(root):
     links = book.cells[1].source
     assert "https://colab.research.google.com/github/someone/gemm_lab/blob/main/notebooks/00_first.ipynb" in links
     assert "kaggle" in links and "mybinder" in links and "codespaces.new/someone/gemm_lab" in links
-    with pytest.raises(LabError, match="owner/repo"):
-        pages.prepare(root, into.with_name("other"), "https://github.com/someone")
+    (root / "pyproject.toml").write_text('Repository = "https://github.com/another/gemm_lab"\n')  # tools.publish
+    pages.prepare(root, into.with_name("published"))
+    assert "github/another/gemm_lab" in (into.with_name("published") / FIRST).read_text()
+    with pytest.raises(LabError, match="OWNER/REPO"):
+        pages.prepare(root, into.with_name("other"), "someone")
 
 
 def test_folded_code_stays_folded(root):
@@ -222,7 +226,7 @@ def test_a_widget_that_cannot_be_made_here_stays_a_picture():
         ('<img src="//example/x.png">', "from another host"),
         ('<a href="other.html">x</a>', "other.html leads nowhere"),
         ('<a href="#no">x</a>', "#no leads nowhere"),
-        (f"<p>{pages.PLACEHOLDER}</p>", "placeholder"),
+        (f"<p>{built.PLACEHOLDER}</p>", "placeholder"),
     ],
 )
 def test_what_is_wrong_with_a_page_is_seen(tmp_path, html, said):
@@ -256,7 +260,7 @@ def test_a_site_stays_until_the_new_one_is_in_order(tmp_path):
     for name in ("objects.inv", "index.html"):
         (tmp_path / "site" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "site" / name).touch()
-    with pytest.raises(LabError, match="owner/repo"):
+    with pytest.raises(LabError, match="OWNER/REPO"):
         build(tmp_path / "site", address="somewhere")
     assert (tmp_path / "site" / "index.html").exists()
 
