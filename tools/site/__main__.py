@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 from gpu_simulator.errors import LabError
-from tools import colab
 from tools.live import build as live
 from tools.site import built
 from tools.site.pages import HERE, Counts, prepare
@@ -23,26 +22,29 @@ def build(into: Path, address: str = "", wheels: Path | None = None) -> Counts:
 
     wheels: a folder with NumPy and ml_dtypes for Pyodide; with it the site has the live page.
 
-    Raises `LabError` if the folder holds something else, if a link leads nowhere, or if Sphinx reports a warning.
+    The site that was there stays until the new one is in order. Raises `LabError` if the folder holds something else,
+    if a link leads nowhere, or if Sphinx reports a warning.
     """
     from sphinx.cmd.build import build_main
 
     into = into.resolve()
     if into.exists() and any(into.iterdir()) and not (into / MARK).is_file():
         raise LabError(f"{into} holds something else than a site; choose another folder, or empty it.")
-    sources = into.with_name(f"{into.name}_sources")
-    for folder in (into, sources):
+    sources, fresh = into.with_name(f"{into.name}_sources"), into.with_name(f"{into.name}_new")
+    for folder in (sources, fresh):
         shutil.rmtree(folder, ignore_errors=True)
     counts = prepare(ROOT, sources, address, live=wheels is not None)
     shutil.copyfile(HERE / "conf.py", sources / "conf.py")
     options = ["-b", "html", "-q", "-W", "--keep-going", "-d", str(sources / ".doctrees")]
-    if build_main([*options, str(sources), str(into)]):
+    if build_main([*options, str(sources), str(fresh)]):
         raise LabError("Sphinx stopped; the lines above say at which page.")
-    shutil.rmtree(into / "_sources", ignore_errors=True)  # the notebooks once more, without their outputs
+    shutil.rmtree(fresh / "_sources", ignore_errors=True)  # the notebooks once more, without their outputs
     if wheels is not None:
-        live.build(into / built.LIVE, wheels, ROOT / "build" / "npm")
-    (into / ".nojekyll").touch()  # GitHub Pages then serves the folders whose names begin with _
-    built.check(into)
+        live.build(fresh / built.LIVE, wheels, ROOT / "build" / "npm")
+    (fresh / ".nojekyll").touch()  # GitHub Pages then serves the folders whose names begin with _
+    built.check(fresh)
+    shutil.rmtree(into, ignore_errors=True)
+    fresh.rename(into)
     return counts
 
 
@@ -53,10 +55,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--address", default="", help="owner/repo on GitHub: draws links to Colab and others")
     parser.add_argument("--wheels", type=Path, default=None, help="NumPy and ml_dtypes for Pyodide: adds the live page")
     options = parser.parse_args(argv)
-    address = options.address or (colab.address() or "").removeprefix("https://github.com/")
     begin = time.monotonic()
     try:
-        counts = build(options.into, address, options.wheels)
+        counts = build(options.into, options.address, options.wheels)
     except LabError as error:
         print(error, file=sys.stderr)
         return 1

@@ -8,7 +8,6 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from gpu_simulator.errors import LabError
-from tools.site.pages import PLACEHOLDER
 
 # Attributes whose address the browser loads by itself; that of a link is only followed by the reader.
 LOADS = {
@@ -23,6 +22,7 @@ LOADS = {
 OPEN_ENDED = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 IN_STYLE = re.compile(r"""(?:@import\s+|url\()\s*["']?((?:https?:)?//[^"')\s]+)""")
 LIVE = "live"  # the folder of the live page, which has tests of its own
+PLACEHOLDER = "YOUR" + "_ACCOUNT"  # what documents write where an address belongs that nobody has given
 MEGABYTE = 1_000_000
 MOST_MEGABYTES = 20
 

@@ -19,9 +19,8 @@ from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.widgets.asleep import ASLEEP
 from gemm_lab.notebook.widgets.modules import css
 from gemm_lab.notebook_files import notebooks_in
-from gpu_simulator.errors import LabError
 from tools import colab
-from tools.colab import is_setup
+from tools.publish import checked
 from tools.site.links import START, Links, place
 from tools.site.widgets import Live, live_widgets, pictures, words
 
@@ -35,14 +34,12 @@ HIDDEN = "hide-input"  # the tag with which myst-nb folds the code of a cell
 STILL = "This is a picture. In JupyterLab, in a notebook that is running, it answers to your choices."
 ASLEEP_WORDS = re.compile(rf'<div class="{ASLEEP}".*?</div>', re.S)
 RUN_TO_ANSWER = "This is a picture of the box: run the cell to answer."
-ANSWER_IN_JUPYTER = "This is a picture of the box; in JupyterLab it takes your answer."
-ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[\w.-]+")
-PLACEHOLDER = "YOUR" + "_ACCOUNT"  # what must stand nowhere: an account that is nobody's
 TRY = (
     '<p class="lab-try"><a href="../live/index.html#{target}">'
     "Try it here: edit and run this kernel in the browser</a></p>"
 )
 ASKS = re.compile(r'lab\.exercise\("(\w+)"\)')
+ANSWER_IN_JUPYTER = "This is a picture of the box; in JupyterLab it takes your answer."
 
 
 @dataclass
@@ -63,13 +60,13 @@ def sources(root: Path) -> list[str]:
 def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Counts:
     """Write the sources of the site into the folder `into`, which must be new.
 
-    address: where the repository is published on GitHub, such as "owner/repo"; the pages of notebooks then open in
-    Colab, Kaggle, Binder and Codespaces.   live: the site has the live page, and the kernels of the notebooks lead to
-    it. Raises `LabError` for an address of another form, and for a link that leads
-    nowhere.
+    address: where the repository is published on GitHub, such as "owner/repo"; by default the address that
+    `tools.publish` wrote. With one, the page of a notebook has links to Colab, Kaggle, Binder and Codespaces.
+    live: the site has the live page, and the kernels of the notebooks lead to it.
+
+    Raises `LabError` for an address of another form, and for a link that leads nowhere.
     """
-    if address and not ADDRESS.fullmatch(address):
-        raise LabError(f"ADDRESS is the owner and the name of a repository on GitHub, owner/repo, not {address!r}.")
+    repository = checked(address) if address else colab.address(root / "pyproject.toml")
     pages = sources(root)
     links, counts = Links(root, pages, FILES), Counts(len(pages))
     static = into / "_static"
@@ -82,7 +79,7 @@ def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Co
         target.parent.mkdir(parents=True, exist_ok=True)
         if page.endswith(".ipynb"):
             notebook = nbformat.read(root / page, as_version=4)
-            nbformat.write(_notebook(notebook, page, links, static / "widgets", address, counts, live), target)
+            nbformat.write(_notebook(notebook, page, links, static / "widgets", repository, counts, live), target)
         else:
             text = links.in_markdown(page, (root / page).read_text(encoding="utf-8"))
             target.write_text(text + (_contents(pages) if page == START else ""), encoding="utf-8")
@@ -104,7 +101,13 @@ def _contents(pages: list[str]) -> str:
 
 
 def _notebook(
-    notebook: nbformat.NotebookNode, page: str, links: Links, into: Path, address: str, counts: Counts, live: bool
+    notebook: nbformat.NotebookNode,
+    page: str,
+    links: Links,
+    into: Path,
+    repository: str | None,
+    counts: Counts,
+    live: bool,
 ) -> nbformat.NotebookNode:
     """The notebook as Sphinx reads it; changes it in place. Widgets' modules and pictures go into the folder `into`."""
     alive = live_widgets(notebook)
@@ -120,9 +123,9 @@ def _notebook(
                 cell.metadata["tags"] = [*cell.metadata.get("tags", []), HIDDEN]
     notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": LEXER}
     notebook.cells = list(_with_links(notebook.cells) if live else notebook.cells)
-    notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
-    if address:
-        notebook.cells.insert(1, new_markdown_cell(open_in(page, address)))
+    notebook.cells = [cell for cell in notebook.cells if not colab.is_setup(cell)]
+    if repository:
+        notebook.cells.insert(1, new_markdown_cell(open_in(page, repository)))
     return notebook
 
 
@@ -135,10 +138,10 @@ def picture_words(cell: nbformat.NotebookNode) -> str:
     return ""
 
 
-def open_in(page: str, address: str) -> str:
+def open_in(page: str, repository: str) -> str:
     """The line of links that open a notebook of a published repository elsewhere, as Markdown."""
-    there = colab.links(Path(page).stem, f"https://github.com/{address}")
-    return "Open in " + " · ".join(f"[{name}]({link})" for name, link in there.items())
+    places = colab.links(Path(page).stem, repository)
+    return "Run this notebook in " + " · ".join(f"[{name}]({link})" for name, link in places.items())
 
 
 def _with_links(cells: list[nbformat.NotebookNode]) -> Iterator[nbformat.NotebookNode]:
@@ -162,12 +165,11 @@ def try_it(source: str, exercise: str | None) -> str | None:
     if not first.startswith("%%kernel "):
         return None
     line = parse_line(first.removeprefix("%%kernel "))
-    name = catalog.kernel(line.name).name
+    spec = catalog.kernel(line.name)
     if line.exercise and exercise:
         return TRY.format(target=f"kernel=exercise/{exercise}")
-    regions = catalog.kernel(line.name).regions
-    at = f"&line={regions[line.region].first_line}" if line.region else ""
-    return TRY.format(target=f"kernel={name}{at}")
+    at = f"&line={spec.regions[line.region].first_line}" if line.region else ""
+    return TRY.format(target=f"kernel={spec.name}{at}")
 
 
 def _outputs(
