@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8888
+SITE_PORT ?= 8000
 WORKERS ?= 3
 PYTEST_ARGS ?=
 LOCKED ?= 1
@@ -27,6 +28,7 @@ EXTRA ?= $(DRIVER_EXTRA)
 LAB_TORCH = $(if $(TORCH),$(filter-out 0,$(TORCH)),$(filter cuda13,$(EXTRA)))
 LAB_EXTRAS = $(EXTRA)$(if $(LAB_TORCH),$(if $(EXTRA),$(comma))torch)
 COURSE_STAMP = $(STAMP)-course$(UNLOCKED)
+SITE_STAMP = $(STAMP)-site$(UNLOCKED)
 LAB_STAMP = $(STAMP)-lab$(UNLOCKED)$(if $(LAB_EXTRAS),-$(subst $(comma),-,$(LAB_EXTRAS)))
 TEST_EXTRAS = test$(if $(EXTRA),$(comma)$(EXTRA))
 NO_TEST_TORCH = $(or $(filter 0,$(TORCH)),$(filter cuda12,$(EXTRA)))
@@ -50,13 +52,15 @@ define step
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help lab test test-all coverage run course record update sizes clean
+.PHONY: help lab test test-all coverage run course site site-serve record update sizes clean
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
 	@echo "make test     check the lab: lint, then some cases of each test   TORCH=0  WORKERS=3  PYTEST_ARGS='-k swizzle'"
 	@echo "make test-all the same, with all cases, and the tests that take long"
 	@echo "make course   build the assignments for nbgrader in the folder course: see docs/CLASSROOM.md"
+	@echo "make site     build the book as a static web site in build/site   ADDRESS=owner/repo adds links to Colab and others"
+	@echo "make site-serve  show that site on this machine           SITE_PORT=8000"
 	@echo "make run      run every notebook headless; the executed copies land in build/notebooks"
 	@echo "make record   measure on this machine's GPU and append to results/measured"
 	@echo "make coverage run the quick tests and show how much of each package they execute"
@@ -102,6 +106,14 @@ run: $(LAB_STAMP)
 course: $(COURSE_STAMP)
 	$(PY) -m gemm_lab_classroom.course --into course
 
+site: $(SITE_STAMP)
+	$(call step,building the web book,$(PY) -m tools.site --into build/site $(if $(ADDRESS),--address "$(ADDRESS)"),The lines above say where.)
+
+site-serve:
+	@test -f build/site/index.html || { echo "There is no site yet; 'make site' builds it." >&2; exit 1; }
+	@echo "The web book: http://127.0.0.1:$(SITE_PORT)  (Ctrl+C ends it)"
+	@"$(PYTHON)" -m http.server --bind 127.0.0.1 --directory build/site $(SITE_PORT)
+
 record: $(LAB_STAMP)
 	$(PY) -m tools.recording speeds
 
@@ -120,8 +132,6 @@ clean:
 
 # A stamp is newer than pyproject.toml once its packages are in; so a second run installs nothing.
 $(STAMP)-made:
-	@if [ "$$(uname -s)" = Darwin ]; then \
-		echo "NVIDIA ships no CUDA compiler for macOS; use the container instead: see README.md, 'macOS'." >&2; exit 1; fi
 	@command -v "$(PYTHON)" >/dev/null || { \
 		echo "There is no '$(PYTHON)' here; install Python 3.10 or newer, or name one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
@@ -146,6 +156,10 @@ $(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
 
 $(COURSE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
 	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".[course]",$(call install,course))
+	@touch "$@"
+
+$(SITE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
+	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".[site]",$(call install,site))
 	@touch "$@"
 
 $(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made

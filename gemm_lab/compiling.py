@@ -1,7 +1,11 @@
-"""The simulator's compiler with the headers of `kernels/include`. Its results are kept in the user's cache folder."""
+"""The simulator's compiler with the headers of `kernels/include`. Its results are kept in the user's cache folder.
+
+GEMM_LAB_COMPILER=clang compiles with clang even where NVIDIA's compiler is installed.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from gemm_lab.config import data_dir
@@ -29,4 +33,5 @@ def compile(
         cell=cell,
         include=[data_dir("kernels") / "include"],
         cache=cache_dir() / "compiled",
+        using=os.environ.get("GEMM_LAB_COMPILER") or None,
     )

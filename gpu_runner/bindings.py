@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-
-from cuda.bindings import driver
+from typing import Any
 
 from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
 
@@ -14,6 +13,18 @@ _TYPES = {
     "bf16": "BFLOAT16", "u32": "UINT32", "s32": "INT32", "f32": "FLOAT32", "tf32": "TFLOAT32", "u64": "UINT64",
     "s64": "INT64", "f64": "FLOAT64",
 }  # fmt: skip
+
+
+class _Driver:
+    """`cuda.bindings.driver`, imported at its first use: only a machine with a GPU needs it."""
+
+    def __getattr__(self, name: str) -> Any:
+        from cuda.bindings import driver
+
+        return getattr(driver, name)
+
+
+driver: Any = _Driver()
 
 
 def cluster_launch(

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +202,8 @@ class Session:
             start_new_session=True,
             env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
         )
+        from multiprocessing.connection import Connection  # a web page has no processes, and not this module
+
         os.close(child_in)
         os.close(child_out)
         self._requests, self._answers = (

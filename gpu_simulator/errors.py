@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from html import escape
 
+WITHOUT_MACHINE_CODE = (
+    "it was compiled without NVIDIA's compiler, which makes the machine code and counts the registers. "
+    "On Linux and Windows: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
+)
+
 
 class LabError(Exception):
     """An error that the learner can correct; `str(error)` says how."""

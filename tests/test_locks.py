@@ -134,7 +134,7 @@ def test_a_requirement_without_a_version_in_the_lock_is_seen():
 
 REQUIRES = json.loads((ROOT / "locks/requires.json").read_text(encoding="utf-8"))
 # What is installed together. torch itself is in no lock; its metadata is read where it is installed.
-TOGETHER = {name: ("lab", name) for name in ("test", "course", "classroom", "cutlass", "torch")} | {
+TOGETHER = {name: ("lab", name) for name in ("test", "course", "classroom", "cutlass", "site", "torch")} | {
     "lab": ("lab",),
     "cuda12": ("cuda12",),
     "cuda13": ("cuda13",),
@@ -241,5 +241,5 @@ def test_locks_agree(name):
 def test_cuda12_differs_in_cuda_only():
     differing = disagreements("lab", "cuda12")
     assert differing and all(name.startswith("cuda-") for name, _, _ in differing)
-    for name in ("test", "course", "classroom"):
+    for name in ("test", "course", "classroom", "site"):
         assert disagreements("cuda12", name) == set(), "these are installed beside it"

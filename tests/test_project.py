@@ -47,11 +47,13 @@ CORE = {distribution(requirement) for requirement in PROJECT["dependencies"]}
 
 def test_extras():
     assert set(PROJECT["optional-dependencies"]) == {
+        "clang",
         "classroom",
         "course",
         "cuda12",
         "cuda13",
         "cutlass",
+        "site",
         "torch",
         "test",
     }
@@ -181,7 +183,6 @@ def test_the_terminals_of_make_lab_find_gemm_lab(tmp_path):
     assert words[:2] == ["-m", "jupyterlab"] and "--ServerApp.terminado_settings=shell_command=/bin/bash" in words
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="there make names the container first")
 def test_a_missing_python_is_a_sentence(tmp_path):
     done = make("lab", "PYTHON=python-that-is-not-here", f"VENV={tmp_path / 'venv'}")
     assert done.returncode != 0
@@ -189,7 +190,6 @@ def test_a_missing_python_is_a_sentence(tmp_path):
     assert not (tmp_path / "venv" / ".stamp-made").exists()
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="there make names the container first")
 def test_an_environment_that_was_interrupted_before_it_had_pip_is_completed(tmp_path):
     environment = tmp_path / "an environment"
     venv.create(environment)
@@ -198,7 +198,6 @@ def test_an_environment_that_was_interrupted_before_it_had_pip_is_completed(tmp_
     assert subprocess.run([environment / "bin/python", "-m", "pip", "--version"], capture_output=True).returncode == 0
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="there make names the container first")
 def test_a_folder_that_takes_no_environment_is_a_sentence(tmp_path):
     (tmp_path / "file").touch()
     done = make(f"PYTHON={sys.executable}", f"VENV={tmp_path / 'file'}", f"{tmp_path / 'file'}/.stamp-made")
@@ -243,6 +242,7 @@ def test_lab_installs_the_extra_for_the_driver(variables, extras, tmp_path):
         ("test", ["EXTRA=cuda12", "TORCH="], False, "cuda12 test"),
         ("test", ["EXTRA=cuda13", "TORCH="], True, "cuda13 test"),
         ("course", ["EXTRA=cuda13"], False, "lab course"),
+        ("site", ["EXTRA=cuda13"], False, "lab site"),
     ],
 )
 def test_packages_come_from_the_locks_and_our_folder_alone(target, variables, torch, locks, tmp_path):

@@ -1,23 +1,25 @@
 """The two cells at the top of every notebook, for machines without the lab such as Colab: a badge and an installation.
 
-`python -m tools.sync` writes them after the title of each notebook of the series. If `REPOSITORY` is set to the address
-where this repository is published, `python -m tools.sync` writes that address into the badges and the cells. Both cells
-have the tag `setup`.
+They name the address where the repository is published: `Repository` in `[project.urls]` of pyproject.toml, which
+`python -m tools.publish OWNER/REPO` writes. Without an address the notebooks have neither cell. `python -m tools.sync`
+writes them after the title of each notebook of the series. Both cells have the tag `setup`.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-REPOSITORY = "https://github.com/YOUR_ACCOUNT/gemm_lab"  # no GitHub account can have an underscore in its name
+PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 BRANCH = "main"
 TAG = "setup"
 FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [TAG]}  # hides the code: Colab, JupyterLab
 
 _BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
+_ADDRESS = re.compile(r'^Repository = "(https://github\.com/[^"]+)"$', re.M)
 _TITLE = re.compile(r"# \d\d[ab]? · \S")
 
 # CUDA 13's packages need a driver for CUDA 13; those of CUDA 12 run with any driver of CUDA 12 (minor-version
@@ -38,16 +40,32 @@ if not importlib.util.find_spec("gemm_lab"):
 # lab.figure("NAME") in a cell of your own shows the picture."""
 
 
-def setup_source() -> str:
-    """The text of the cell that installs the lab if it is missing."""
-    return _SETUP.replace("REPOSITORY", REPOSITORY).replace("BRANCH", BRANCH)
+def address(project: Path = PROJECT) -> str | None:
+    """Where the repository is published, such as "https://github.com/owner/gemm_lab"; None if it is not."""
+    found = _ADDRESS.search(project.read_text(encoding="utf-8"))
+    return found[1] if found else None
 
 
-def badge_source(name: str) -> str:
+def setup_source(repository: str) -> str:
+    """The text of the cell that installs the lab from this address if it is missing."""
+    return _SETUP.replace("REPOSITORY", repository).replace("BRANCH", BRANCH)
+
+
+def links(name: str, repository: str) -> dict[str, str]:
+    """{platform: address that opens notebook `name` there}. Codespaces opens the repository as a whole."""
+    path = repository.removeprefix("https://github.com/")
+    file = f"notebooks/{name}.ipynb"
+    return {
+        "Colab": f"https://colab.research.google.com/github/{path}/blob/{BRANCH}/{file}",
+        "Kaggle": f"https://kaggle.com/kernels/welcome?src={repository}/blob/{BRANCH}/{file}",
+        "Binder": f"https://mybinder.org/v2/gh/{path}/{BRANCH}?labpath={file}",
+        "Codespaces": f"https://codespaces.new/{path}",
+    }
+
+
+def badge_source(name: str, repository: str) -> str:
     """The text of the badge cell of notebook `name`."""
-    path = REPOSITORY.removeprefix("https://github.com/")
-    link = f"https://colab.research.google.com/github/{path}/blob/{BRANCH}/notebooks/{name}.ipynb"
-    return f"[![Open in Colab]({_BADGE})]({link})"
+    return f"[![Open in Colab]({_BADGE})]({links(name, repository)['Colab']})"
 
 
 def is_setup(cell: nbformat.NotebookNode) -> bool:
@@ -55,22 +73,24 @@ def is_setup(cell: nbformat.NotebookNode) -> bool:
     return TAG in cell.metadata.get("tags", [])
 
 
-def open_book(book: nbformat.NotebookNode, name: str) -> bool:
-    """Put both cells after the title of a notebook of the series; returns whether this changed the notebook.
+def open_book(book: nbformat.NotebookNode, name: str, repository: str | None) -> bool:
+    """Put both cells after the title of a notebook of the series, or take them out where there is no address.
 
-    A notebook without a title such as “# 06 · T4” is not changed. If both cells are already right, they keep their
-    outputs and execution counts.
+    Returns whether this changed the notebook. A notebook without a title such as “# 06 · T4” is not changed. If both
+    cells are already right, they keep their outputs and execution counts.
     """
     if not book.cells or book.cells[0].cell_type != "markdown" or not _TITLE.match(book.cells[0].source):
         return False
     rest = [cell for cell in book.cells if not is_setup(cell)]
-    badge = badge_source(name)
-    cells = [
-        new_markdown_cell(badge, id="setup-badge", metadata={"tags": [TAG]}),
-        new_code_cell(setup_source(), id="setup-install", metadata=FOLDED),
-    ]
-    held = [(cell.cell_type, cell.source, cell.metadata) for cell in book.cells[1:3]]
-    if held == [(cell.cell_type, cell.source, cell.metadata) for cell in cells] and len(rest) == len(book.cells) - 2:
+    cells = []
+    if repository:
+        cells = [
+            new_markdown_cell(badge_source(name, repository), id="setup-badge", metadata={"tags": [TAG]}),
+            new_code_cell(setup_source(repository), id="setup-install", metadata=FOLDED),
+        ]
+    held = [(cell.cell_type, cell.source, cell.metadata) for cell in book.cells[1 : 1 + len(cells)]]
+    right = held == [(cell.cell_type, cell.source, cell.metadata) for cell in cells]
+    if right and len(rest) == len(book.cells) - len(cells):
         return False
     book.cells = [rest[0], *cells, *rest[1:]]
     return True

@@ -1,9 +1,10 @@
 """Writes locks/: for each set of packages, the exact versions and the hashes of their files. `make update` runs it.
 
-`lab`, `cuda13` and `cuda12` are complete environments; an environment is made from one of them. `classroom`, `course`
-and `test` can be added to each of the three. `cutlass` needs the bindings of CUDA 13, so it can be added to `lab` and
-`cuda13` only. `simulator` is for gpu_simulator alone. One file is for every Python from 3.10 on and for Linux, Windows
-and macOS; environment markers say which lines apply. Every locked package has a wheel, so nothing is built.
+`lab`, `cuda13` and `cuda12` are complete environments; an environment is made from one of them. `classroom`, `course`,
+`site` and `test` can be added to each of the three. `cutlass` needs the bindings of CUDA 13, so it can be added to
+`lab` and `cuda13` only. `simulator` is for gpu_simulator alone. One file is for every Python from 3.10 on and for
+Linux, Windows and macOS; environment markers say which lines apply. Every locked package has a wheel, so nothing is
+built.
 
 torch itself is in none of them, because its build depends on the machine; its version is in constraints.txt. What it
 needs is in `torch`, and what a build for CUDA needs beside that in `torch_cuda`.
@@ -35,7 +36,7 @@ SYSTEMS = (
     {"sys_platform": "darwin", "platform_system": "Darwin", "platform_machine": "arm64", "os_name": "posix"},
 )
 WHOLE = ("lab", "cuda13", "cuda12")
-ADDED = ("classroom", "course", "cutlass", "simulator", "test")
+ADDED = ("classroom", "course", "cutlass", "simulator", "site", "test")
 # What pip may choose from when it is asked for metadata: one system of each kind.
 PLATFORMS = (
     "any",
@@ -81,8 +82,9 @@ def resolved(wanted: list[str], constraints: str, hashes: bool = False) -> str:
 
 
 def kept(names: list[str]) -> str:
-    """The packages that are locked now, one per line, as constraints for `resolved`."""
-    texts = [(ROOT / "locks" / f"{name}.txt").read_text(encoding="utf-8") for name in names]
+    """The packages that are locked now, one per line, as constraints for `resolved`. A new extra has no lock yet."""
+    paths = [ROOT / "locks" / f"{name}.txt" for name in names]
+    texts = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
     return "\n".join(sorted({one.partition(" \\\n")[0] for text in texts for one in packages(text)}))
 
 

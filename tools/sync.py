@@ -3,10 +3,10 @@
     python -m tools.sync [--check]      with --check nothing is written, and the exit code is 1 if something differs
 
 Every `%%kernel … --region` cell gets exactly that region of its kernel file, except cells of exercises (`--exercise`)
-and cells tagged `edited`, which change the region on purpose. After each title come the two cells of `colab`: the
-badge, and the installation for machines without the lab. Numbers and blocks between markers, in prose cells and in
-README.md, get the recorded results (see `generated_text`). release.sha256 gets the hashes of the notebooks that result
-(see `trust`).
+and cells tagged `edited`, which change the region on purpose. After each title come the two cells of `colab`, the badge
+and the installation for machines without the lab, if the repository is published. Numbers and blocks between markers,
+in prose cells and in README.md, get the recorded results (see `generated_text`). release.sha256 gets the hashes of the
+notebooks that result (see `trust`).
 """
 
 from __future__ import annotations
@@ -51,8 +51,10 @@ def sync(check: bool = False, folder: Path | None = None) -> list[str]:
     found = []
     for path in sorted((folder or data_dir("notebooks")).glob("*.ipynb")):
         book = nbformat.read(path, as_version=4)
-        if changed := colab.open_book(book, path.stem):
-            found.append(f"{path.name}: the badge or the installation cell behind the title is missing or differs.")
+        if changed := colab.open_book(book, path.stem, colab.address()):
+            found.append(
+                f"{path.name}: the badge and the installation cell behind the title are not as they should be."
+            )
         for index, cell in enumerate(book.cells):
             try:
                 text = wanted_text(cell)

@@ -6,7 +6,7 @@ import math
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +142,8 @@ def still_at_work(what: str, after_s: float | None = None) -> Iterator[None]:
     _told.append(what)
     try:
         if len(_told) == 1:
-            word.start()
+            with suppress(RuntimeError):  # a web page can start no thread
+                word.start()
         yield
     finally:
         word.cancel()

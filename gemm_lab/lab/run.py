@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from gpu_simulator.compiler import Compiled
 
 
+UNKNOWN = "unknown"  # what only NVIDIA's compiler counts, of a kernel that another one compiled
+
+
 @dataclass(frozen=True)
 class Run:
     """The outcome of an m × n × k product on `backend`, "gpu" or "simulator". `message` explains the verdict.
@@ -58,7 +61,7 @@ class Run:
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.occupancy is None:
+        if self.occupancy is None and self.compiled.registers:
             object.__setattr__(self, "occupancy", self.kernel.occupancy(self.compiled))
 
     @property
@@ -222,12 +225,13 @@ class Run:
         }
 
     def _lines(self) -> list[tuple[str, str]]:
+        spilled = self.compiled.spill_stores + self.compiled.spill_loads
         pairs = [
             ("size", _in_words((self.m, self.n, self.k))),
             ("compiled for", self.compiled.arch),
-            ("registers", str(self.compiled.registers)),
+            ("registers", str(self.compiled.registers or UNKNOWN)),
             ("shared memory", f"{self.compiled.smem:,} B"),
-            ("spilled", f"{self.compiled.spill_stores + self.compiled.spill_loads} B"),
+            ("spilled", f"{spilled} B" if self.compiled.registers else UNKNOWN),
             ("blocks on an SM", self._occupancy()),
         ]
         if self.report is not None and self.ideal_wavefronts:
@@ -260,6 +264,8 @@ class Run:
         return " on the simulator" if self.backend == "simulator" else ""
 
     def _occupancy(self) -> str:
+        if not self.compiled.registers:
+            return UNKNOWN
         fit = self.occupancy or self.kernel.occupancy(self.compiled)
         return f"{fit.blocks} ({fit.limit})"
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING, Any
 
 from gemm_lab.plots import rows as read
 from gemm_lab.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROW = 0.235  # inches per kernel
 
@@ -29,6 +29,8 @@ def bars(
     lit: the kernel to highlight.
     published: {kernel: TFLOPS that a published text gives for the GPU `published_on`}, drawn as diamonds.
     """
+    from matplotlib.ticker import MaxNLocator
+
     rungs = sorted(rungs, key=lambda row: read.number(row, "tflops"))
     published = {read.short(name): speed for name, speed in (published or {}).items()}
     names = [read.short(read.text(row, "kernel")) for row in rungs]

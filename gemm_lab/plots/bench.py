@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from gemm_lab.plots import rows as read
 from gemm_lab.plots.bars import bars
@@ -13,6 +11,9 @@ from gemm_lab.plots.speed import ladder
 from gemm_lab.published import published as figures
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_SIDE_BY_SIDE = 14
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from typing import TYPE_CHECKING, Any
 
 from gemm_lab.plots import style
 from gpu_simulator.errors import LabError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Opcodes with a colour of their own: opcode, colour, length of the stripe, words of the legend.
 KINDS = (
@@ -42,6 +41,8 @@ def code_strip(
     An instruction is any object with an `opcode`, such as a SassLine. counts: write the number of instructions after
     each row. Raises `LabError` if there are no instructions.
     """
+    from matplotlib.collections import LineCollection
+
     rows = [(name, [line.opcode.split(".")[0] for line in lines]) for name, lines in rows if lines]
     if not rows:
         raise LabError("There is nothing to draw: a strip needs the instructions of at least one loop.")
@@ -82,6 +83,8 @@ def code_strip(
 
 def _legend(fig: Figure, top: float, kinds: Sequence[tuple]) -> None:
     """The legend of these kinds, three in a row. top: its upper edge, in inches above the lower edge of the figure."""
+    from matplotlib.patches import Rectangle
+
     width, height = fig.get_size_inches()
     column = (width - _LEFT - _RIGHT) / 3
     for index, (colour, words) in enumerate([(kind[1], kind[3]) for kind in kinds] + [(_REST[0], _REST[2])]):

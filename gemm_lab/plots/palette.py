@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import numpy as np
-from PIL import Image
 
 COLOURS, APART = 96, 14  # most colours of a picture; their least distance, in steps of a channel from 0 to 255
 
@@ -15,6 +14,8 @@ def compact(data: bytes, most: int = COLOURS, apart: int = APART) -> bytes:
 
     most: size of the palette.   apart: least distance of two colours in it, so that a rare but distinct colour is kept.
     """
+    from PIL import Image
+
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGBA"))
     colours, index, counts = np.unique(pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True)
     colours = colours.view(np.uint8).reshape(-1, 4).astype(np.int64)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.transforms import Bbox
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.transforms import Bbox
 
 # Places that are tried, in this order: offset in points (dx, dy), horizontal alignment, vertical alignment.
 PLACES = (
@@ -30,6 +33,8 @@ def label_points(
     lines: straight lines as pairs of ends. The chosen place covers least of the points, of the words already in the
     axes and of the lines; of equal places, the first. `look` is passed to `Axes.annotate`.
     """
+    from matplotlib.transforms import Bbox
+
     renderer, scale = ax.figure.canvas.get_renderer(), ax.figure.dpi / 72
     spots = np.array([ax.transData.transform((x, y)) for _, x, y in points]).reshape(-1, 2)
     markers = [Bbox.from_extents(*(spot - MARKER / 2 * scale), *(spot + MARKER / 2 * scale)) for spot in spots]
@@ -60,6 +65,8 @@ def _within(box: Bbox, at: np.ndarray) -> np.ndarray:
 
 def _shared(box: Bbox, other: Bbox) -> float:
     """The area that two boxes share, in square pixels."""
+    from matplotlib.transforms import Bbox
+
     common = Bbox.intersection(box, other)
     return common.width * common.height if common else 0.0
 

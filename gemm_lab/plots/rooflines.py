@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import patheffects
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from gemm_lab import roofline_model as model
 from gemm_lab.plots import style
@@ -17,7 +13,16 @@ from gemm_lab.plots.point_labels import label_points
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu
 
-_HALO = [patheffects.withStroke(linewidth=3, foreground=style.PAPER)]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def _halo() -> list[Any]:
+    """The path effect that gives words a white edge."""
+    from matplotlib import patheffects
+
+    return [patheffects.withStroke(linewidth=3, foreground=style.PAPER)]
 
 
 def _levels_and_ceilings(machine: Any, ceilings: Mapping[str, float] | None):
@@ -91,7 +96,7 @@ def roofline(
             markeredgecolor=style.INK,
             zorder=6,
         )
-    label_points(ax, points, _lines(ax, levels, ceilings), zorder=6, path_effects=_HALO)
+    label_points(ax, points, _lines(ax, levels, ceilings), zorder=6, path_effects=_halo())
     style.axis_titles(ax, "intensity, FLOP/byte", "TFLOPS")
     return fig
 
@@ -114,6 +119,8 @@ def _ceiling_words(name: str, tau: float) -> str:
 
 def _roofline_limits(ax: Axes, levels, ceilings, points, log: bool) -> None:
     """Set limits and ticks so that all points are inside and the highest ceiling's name fits at its right end."""
+    from matplotlib.ticker import MaxNLocator
+
     top, slowest, fastest = max(ceilings.values()), min(levels.values()), max(levels.values())
     first = min([model.balance(min(ceilings.values()), fastest), *(x for _, x, _ in points)])
     last = max([model.balance(top, slowest), *(x for _, x, _ in points)])
@@ -181,6 +188,6 @@ def _balance_points(ax: Axes, levels: Mapping[str, float], tau: float, highest: 
             textcoords="offset points",
             color=style.ink(colour),
             zorder=6,
-            path_effects=_HALO,
+            path_effects=_halo(),
             **place,
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from gemm_lab.plots import rows as read
 from gemm_lab.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BAND, STEP, GAP = 0.82, 0.115, 0.1  # inches: least width of a band, distance of rungs, gap between bands
 CHAIN = 14  # the rungs of a longer ladder do not build on one another, so its dots are sorted by speed

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle
-
 from gemm_lab.plots import style
 
 
@@ -58,6 +56,8 @@ class Sheet:
 
     def box(self, x, y, w, h, *, fill=style.PAPER, edge=style.RULE, lw=1.0, radius=0.07, dashed=False, z=2):
         """Draw a box with its top left corner at (x, y); radius 0 gives square corners."""
+        from matplotlib.patches import FancyBboxPatch, Rectangle
+
         look = {"facecolor": fill, "edgecolor": edge, "linewidth": lw, "zorder": z}
         if dashed:
             look["linestyle"] = (0, (3, 2))
@@ -128,6 +128,8 @@ class Sheet:
 
     def arrow(self, x0, y0, x1, y1, *, colour=style.MUTED, lw=1.4, head=9, both=False, bend=0.0, z=3):
         """Draw an arrow from (x0, y0) to (x1, y1); both: with two heads.   bend: curvature, 0 for a straight one."""
+        from matplotlib.patches import FancyArrowPatch
+
         self._add(
             FancyArrowPatch(
                 (x0, y0),
@@ -159,4 +161,6 @@ class Sheet:
 
     def shade(self, *points, colour=style.UNLIT, alpha=0.5, z=0):
         """Draw a filled area without an edge; its corners are points (x, y)."""
+        from matplotlib.patches import Polygon
+
         self._add(Polygon(points, closed=True, facecolor=colour, edgecolor="none", alpha=alpha, zorder=z))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING, Any
 
 from gemm_lab.plots import rows as read
 from gemm_lab.plots import style
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def _published(published: Any) -> tuple[str, dict[str, float]]:
@@ -111,6 +111,8 @@ def ladder(
     ceiling: TFLOPS; by default that of the rows.
     Raises `LabError` if no row has a speed, or if `lit` is not one of the rungs.
     """
+    from matplotlib.ticker import MaxNLocator
+
     rows = read.usable(measurements, "a ladder")
     rungs = _rungs(rows)
     names = [read.short(read.text(row, "kernel")) for row in rungs]
@@ -188,6 +190,8 @@ def sizes(measurements: Iterable[Any], *, lit: str | None = None) -> Figure:
 
     lit: the kernel to highlight. Raises `LabError` if no row has a speed.
     """
+    from matplotlib.ticker import MaxNLocator
+
     rows = read.usable(measurements, "a plot over sizes")
     names = sorted({read.text(row, "kernel") for row in rows if read.is_rung(row)})
     baselines = {read.text(row, "kernel"): label for row in rows if (label := read.baseline_label(row))}

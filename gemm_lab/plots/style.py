@@ -14,15 +14,12 @@ from __future__ import annotations
 import functools
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_hex, to_rgb
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 # ---- Okabe-Ito ----
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -68,15 +65,17 @@ _FAMILIES = (
 )
 
 
-class Card(Figure):
-    """A matplotlib Figure on a white card with round corners, so that it is legible on a dark page too.
+@functools.cache
+def _card() -> type[Figure]:
+    """The class of cards: Figures that Jupyter shows at 100 pixels per inch, without pyplot or a backend."""
+    from matplotlib.figure import Figure
 
-    Jupyter shows it at 100 pixels per inch, without pyplot or a backend.
-    """
+    class Card(Figure):
+        def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+            width, height = self.get_size_inches()
+            return png(self), {"width": round(width * SHOWN_DPI), "height": round(height * SHOWN_DPI)}
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        width, height = self.get_size_inches()
-        return png(self), {"width": round(width * SHOWN_DPI), "height": round(height * SHOWN_DPI)}
+    return Card
 
 
 def drawn(function):
@@ -84,6 +83,8 @@ def drawn(function):
 
     @functools.wraps(function)
     def under_style(*args, **kwargs):
+        import matplotlib
+
         defaults = {k: v for k, v in matplotlib.rcParamsDefault.items() if k.startswith(_FAMILIES)}
         with matplotlib.rc_context({**defaults, **RC}):
             return function(*args, **kwargs)
@@ -91,9 +92,15 @@ def drawn(function):
     return under_style
 
 
-def figure(width: float = WIDTH, height: float = 4.0) -> Card:
-    """An empty card of `width` by `height` inches, to which axes can be added."""
-    fig = Card(figsize=(width, height), dpi=SHOWN_DPI)
+def figure(width: float = WIDTH, height: float = 4.0) -> Figure:
+    """An empty figure of `width` by `height` inches, to which axes can be added.
+
+    It is a white card with round corners, so that it is legible on a dark page too.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.patches import FancyBboxPatch
+
+    fig = _card()(figsize=(width, height), dpi=SHOWN_DPI)
     FigureCanvasAgg(fig)
     fig.patch.set_alpha(0.0)
     margin, radius = 0.02, 0.14  # inches
@@ -167,6 +174,8 @@ def caption(fig: Figure, words: str, left: float) -> None:
 
 def plain_ticks(axis: Axis, ticks: Sequence[float] | None = None) -> None:
     """Write ticks as plain numbers with thousands separators, at `ticks` if given."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.10g}"))
     axis.set_minor_locator(NullLocator())
     if ticks is not None:
@@ -211,16 +220,25 @@ def labels_right(ax: Axes, labels: Sequence[tuple[float, str, str]]) -> None:
 
 
 # ---- Colour arithmetic ----
+def _rgb(colour: str) -> list[float]:
+    """The channels of a colour "#RRGGBB", from 0 to 1."""
+    return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+
+
+def _hex(channels: Sequence[float]) -> str:
+    return "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
+
+
 def tint(colour: str, amount: float = 0.25) -> str:
     """The colour mixed with white: `amount` 1 gives the colour itself, 0 gives white."""
-    return to_hex([1 - amount * (1 - c) for c in to_rgb(colour)])
+    return _hex([1 - amount * (1 - c) for c in _rgb(colour)])
 
 
 def contrast(first: str, second: str = PAPER) -> float:
     """Contrast ratio of two colours as WCAG 2.1 defines it: 1 for equal colours, 21 for black on white."""
 
     def luminance(colour: str) -> float:
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _rgb(colour)]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
     low, high = sorted((luminance(first), luminance(second)))
@@ -230,7 +248,7 @@ def contrast(first: str, second: str = PAPER) -> float:
 def ink(colour: str, on: str = PAPER, ratio: float = 4.6) -> str:
     """The colour, darkened until its contrast with the background `on` is at least `ratio`."""
     for step in range(21):
-        darker = to_hex([c * (1 - step / 20) for c in to_rgb(colour)])
+        darker = _hex([c * (1 - step / 20) for c in _rgb(colour)])
         if contrast(darker, on) >= ratio:
             return darker
     return INK

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING
 
 from gemm_lab.model.pipeline_timeline import Event, Timeline, block_of
 from gemm_lab.plots import style
 from gpu_simulator.errors import LabError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WIDTH = 9.0  # inches, 900 pixels in a notebook
 STAGES = (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A", style.YELLOW, "#B2DF8A", "#C4A484", "#F4A582")
@@ -33,6 +33,8 @@ def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figur
 
     Raises `LabError` for a timeline without events.
     """
+    from matplotlib.ticker import MaxNLocator
+
     panels = [timelines] if isinstance(timelines, Timeline) else list(timelines)
     if not panels or not all(panel.events for panel in panels):
         raise LabError("There is nothing to draw: a timeline needs at least one event.")
@@ -131,6 +133,8 @@ def colour_of(event: Event) -> str:
 
 
 def _panel(ax, timeline: Timeline, rows, inches: float) -> None:
+    from matplotlib.patches import Rectangle
+
     high = 1 - _GAP / (_ROW + _GAP)
     for y, (name, agents) in enumerate(rows):
         ax.annotate(
@@ -163,6 +167,8 @@ def _joined(events: list[Event]) -> list[Event]:
 
 
 def _event(ax, event: Event, y: float, high: float, inches: float) -> None:
+    from matplotlib.patches import Rectangle
+
     wide = event.length * inches
     if event.kind == "wait":
         ax.add_patch(
@@ -198,6 +204,8 @@ def _event(ax, event: Event, y: float, high: float, inches: float) -> None:
 
 def _bubbles(ax, timeline: Timeline, agents, y: float, high: float) -> None:
     """Mark in vermilion the times between the first product and the last in which no tensor core works."""
+    from matplotlib.patches import Rectangle
+
     name = agents[0] if len(agents) == 1 else agents[0].rsplit(" ", 1)[0]  # "tensor core 0" to "tensor core"
     for start, end in timeline.bubbles(name):
         ax.add_patch(Rectangle((start, y), end - start, high, facecolor=_BUBBLE, edgecolor="none", lw=0, zorder=1))
@@ -258,6 +266,8 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
 
 
 def _swatch(fig: Figure, x: float, y: float, fill: str, hatch: str | None = None) -> None:
+    from matplotlib.patches import Rectangle
+
     fig.add_artist(
         Rectangle(
             (x, y - 0.06),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, remark
@@ -21,6 +21,9 @@ from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_ROWS, MOST_CHUNKS = 16, 8
 ROW, LEFT, RIGHT, TOP, PANEL = 0.27, 0.8, 4.68, 1.06, 3.2
@@ -96,7 +99,7 @@ class Arrangement:
     def _repr_png_(self):
         return None if self.problem else self._picture()._repr_png_()
 
-    def _picture(self) -> style.Card:
+    def _picture(self) -> Figure:
         lines = -(-self.rows * self.chunks // self.places)
         page = Sheet(TOP + max(self.rows, lines) * ROW + (1.0 if self.lost else 0.72))
         width = min(PANEL / self.places, 0.44)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
-from gemm_lab_lessons.ch10.power import bytes_per_clock
-from gemm_lab_lessons.ch10.tile_bounds import tail
+from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock, tail
 from gpu_simulator.hardware.data_sheets import gpu
 
 ROWS, COLUMNS, WIDEST = 64, 8, 256  # wgmma: 64 rows, 8 to 256 columns in steps of 8 (PTX ISA, wgmma.mma_async)

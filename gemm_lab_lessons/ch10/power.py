@@ -16,10 +16,11 @@ from gemm_lab.cards.card import card
 from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.plots import style
+from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock as bytes_per_clock
+from gemm_lab_lessons.ch10.tile_bounds import peak_at
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
-FLOP_PER_CLOCK = 4096  # of one SM: wgmma.m64n256k16 has 2 · 64 · 256 · 16 operations and takes 128 cycles
 KINDS = {"zeros": style.SKY, "integers": style.GREEN, "mantissas": style.ORANGE, "normal": style.VERMILION}
 SAID = {"zeros": "zeros", "integers": "−2 to 2", "mantissas": "±1.0 to 2.0", "normal": "N(0, 1)"}
 
@@ -100,11 +101,6 @@ class Rows(list):
         return card(self._table().html())
 
 
-def peak_at(mhz: float, sms: int) -> float:
-    """TFLOPS of all tensor cores at this clock, BF16 with FP32 sums."""
-    return FLOP_PER_CLOCK * sms * mhz / 1e6
-
-
 def recorded(gpu: str = "h200") -> Rows:
     """All recorded rows of a GPU. Raises `LabError` if there are none."""
     return Rows(Row(*_typed(line)) for line in _lines(f"{gpu_of(gpu).key}.csv"))
@@ -120,11 +116,6 @@ def conditions(rows: Sequence[Row]) -> str:
         f"{row.commit}. Sustained: 4 s after 1 s of work. Burst: median of twelve, each of 3 launches after 0.15 s "
         "of rest."
     )
-
-
-def bytes_per_clock(block_m: int, block_n: int) -> float:
-    """Bytes of A and B in BF16 that an SM needs in each clock cycle to keep its tensor cores busy with such tiles."""
-    return FLOP_PER_CLOCK * (block_m + block_n) / (block_m * block_n)
 
 
 def requests(gpu: str = "h200") -> list[dict[str, str]]:

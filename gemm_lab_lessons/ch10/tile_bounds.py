@@ -18,6 +18,8 @@ from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import SizeError
 from gpu_simulator.hardware.data_sheets import Gpu
 
+FLOP_PER_CLOCK = 4096  # of one SM: wgmma.m64n256k16 has 2 · 64 · 256 · 16 operations and takes 128 cycles
+
 OPERAND_BYTES = 2  # BF16 and FP16, and D as it is stored
 
 
@@ -168,3 +170,13 @@ def at_most(rows: list[BoundRow]) -> BoundRow:
         (row for row in rows if row.bound_tflops is not None and "no reuse" not in row.what),
         key=lambda row: row.bound_tflops,
     )
+
+
+def peak_at(mhz: float, sms: int) -> float:
+    """TFLOPS of all tensor cores at this clock, BF16 with FP32 sums."""
+    return FLOP_PER_CLOCK * sms * mhz / 1e6
+
+
+def bytes_per_clock(block_m: int, block_n: int) -> float:
+    """Bytes of A and B in BF16 that an SM needs in each clock cycle to keep its tensor cores busy with such tiles."""
+    return FLOP_PER_CLOCK * (block_m + block_n) / (block_m * block_n)

@@ -12,13 +12,15 @@ import pickle
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.tensor_map import TensorMap
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 PROTOCOL = 2  # increased when the messages or their meaning change
 IDLE_STATUS = 77  # exit status of a worker that ended because it was idle

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpu_simulator.compiler.diagnostics import short_name
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, MissingDependency
 
 INDIRECT = -1  # the callee of a call through a pointer
 
@@ -75,6 +75,8 @@ def disassemble(compiled: HasCubin) -> tuple[SassLine, ...]:
 
     Raises `LabError` if nvdisasm fails, `MissingDependency` if it is not installed.
     """
+    if not compiled.cubin:
+        raise LabError(f"{compiled.entry} has no machine code here: {WITHOUT_MACHINE_CODE}")
     return _disassemble(compiled.cubin, compiled.entry)
 
 

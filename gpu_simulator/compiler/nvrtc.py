@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gpu_simulator.compiler import compiled_cache, compiler_process
+from gpu_simulator.compiler import clang, compiled_cache, compiler_process
 from gpu_simulator.compiler.diagnostics import (
     CompileError,
     Diagnostic,
@@ -22,11 +22,14 @@ from gpu_simulator.compiler.diagnostics import (
     short_name,
     unreadable,
 )
-from gpu_simulator.compiler.nvrtc_library import config_header, file_name, version
+from gpu_simulator.compiler.nvrtc_library import config_header, file_name, is_installed, version
 from gpu_simulator.compiler.standards import standard_for
+from gpu_simulator.errors import ConfigError
 
 _EXPORTED = ("SMEM_BYTES",)
 _FORMAT = 4
+COMPILERS = ("nvrtc", "clang")
+stored: Path | None = None  # see `use_stored`
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Compiled:
     """A kernel compiled for one architecture.
 
     Sizes are in bytes, `registers` are those of a thread, `threads` is the block size of `__launch_bounds__`. `files`
-    has the source texts by the names that diagnostics use.
+    has the source texts by the names that diagnostics use. Without machine code, `cubin` is empty, and `registers` is 0
+    if they, and with them spills and stack, are unknown.
     """
 
     name: str
@@ -62,8 +66,8 @@ class Compiled:
 
     def __repr__(self) -> str:
         return (
-            f"Compiled({self.name} for {self.arch}: {self.registers} registers, {self.smem:,} bytes shared, "
-            f"{self.spill_stores} bytes spilled, {self.threads} threads)"
+            f"Compiled({self.name} for {self.arch}: {self.registers or 'unknown'} registers, {self.smem:,} bytes "
+            f"shared, {self.spill_stores if self.registers else 'unknown'} bytes spilled, {self.threads} threads)"
         )
 
 
@@ -79,6 +83,7 @@ def compile(
     cache: Path | None = None,
     instances: Sequence[str] = (),
     std: str | None = None,
+    using: str | None = None,
 ) -> Compiled:
     """Compile CUDA source for one architecture.
 
@@ -90,21 +95,56 @@ def compile(
     entry: the kernel's name in the PTX; None: the only one there is, and `Compiled.entry` is "" if there are several.
     instances: kernels that are templates, with their arguments, such as "reduce<int, 256>".
     std: the C++ standard, such as "c++20"; by default what `standard_for` chooses.
+    using: "nvrtc" or "clang", whose result has no machine code; by default NVRTC, or clang where there is no NVRTC.
     Raises `CompileError` with one diagnostic for each message, `LabError` for an unknown architecture or standard.
     """
     config = dict(config or {})
     _require_text(source, name, cell)
     standard = standard_for(source, std)
     files = _own_files(name, source, config, cell, include)
-    key = _cache_key(source, config, arch, name, entry, files, [standard, *instances])
+    asked = (source, config, arch, name, entry, files)
+    key = _cache_key(*asked, [standard, *instances])
+    if stored is not None and using is None and (found := compiled_cache.read(stored, key, Compiled)):
+        return replace(found, files=files)
+    compiler = chosen(using)
+    release = clang.version() if compiler == "clang" else str(version())
+    key = _cache_key(*asked, [compiler, release, standard, *instances])
     cached = compiled_cache.read(cache, key, Compiled) if cache is not None else None
     if cached is not None:
         return cached
     folders = [str(folder) for folder in include]
-    compiled = _compile(source, config, arch, name, entry, files, key, folders, list(instances), f"-std={standard}")
+    if compiler == "clang":
+        compiled = _compile_with_clang(
+            source, config, arch, name, entry, files, key, folders, list(instances), standard
+        )
+    else:
+        compiled = _compile(source, config, arch, name, entry, files, key, folders, list(instances), f"-std={standard}")
     if cache is not None:
         compiled_cache.write(cache, key, compiled)
     return compiled
+
+
+def use_stored(folder: Path | None) -> None:
+    """Look for compiled kernels in this folder first, as a web page does, which has no compiler of NVIDIA."""
+    global stored
+    stored = folder
+
+
+def store(compiled: Compiled, folder: Path, std: str | None = None) -> None:
+    """Write a compiled kernel into a folder for `use_stored`, without its machine code and the texts of its headers."""
+    asked = (compiled.source, compiled.config, compiled.arch, compiled.name, compiled.entry, compiled.files)
+    key = _cache_key(*asked, [standard_for(compiled.source, std)])
+    compiled_cache.write(folder, key, replace(compiled, cubin=b"", key=key, files={}))
+
+
+def chosen(using: str | None) -> str:
+    """The compiler to use: the one that is wished for, else NVRTC, else clang where that alone is installed.
+
+    Raises `ConfigError` for a name that is none of `COMPILERS`.
+    """
+    if using not in (None, *COMPILERS):
+        raise ConfigError(f"There is no compiler {using!r}; choose {' or '.join(COMPILERS)}.")
+    return using or ("clang" if clang.installed() and not is_installed() else "nvrtc")
 
 
 def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
@@ -141,8 +181,7 @@ def _compile(
     standard: str,
 ) -> Compiled:
     own = ("cell", file_name(name))
-    exports = [n for n in _EXPORTED if re.search(rf"^\s*constexpr\s+int\s+{n}\s*=", source, re.M)]
-    text = source + "".join(f'\nextern "C" __constant__ int exported_{n} = {n};' for n in exports) + "\n"
+    text = _with_exports(source)
     log, ptx, cubin = _nvrtc(text, config, arch, name, include, [standard, "-Xptxas=-v"], instances)
     if cubin is None and "ptxas" in log:
         _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, include, [standard], instances)
@@ -153,24 +192,7 @@ def _compile(
         if not diagnostics:
             diagnostics = [Diagnostic(own[1], 0, "error", unreadable(log))]
         raise CompileError(name, [d for d in diagnostics if d.severity == "error"] or diagnostics)
-    found = re.findall(r"\.entry\s+([\w$]+)", ptx)
-    if entry is None:
-        entry = found[0] if len(found) == 1 else ""
-    elif entry not in found:
-        raise CompileError(
-            name,
-            [
-                Diagnostic(
-                    own[1],
-                    0,
-                    "error",
-                    (
-                        f'there is no kernel called {entry}; write `extern "C" __global__ void {entry}(…)`'
-                        + (f" (found {', '.join(found)})" if found else "")
-                    ),
-                )
-            ],
-        )
+    entry = _entry(ptx, entry, name)
     return Compiled(
         name=name,
         arch=arch,
@@ -185,6 +207,77 @@ def _compile(
         dynamic_smem=_exported(ptx, "SMEM_BYTES"),
         threads=_threads(ptx, entry),
         **_resources(log, entry),
+    )
+
+
+def _with_exports(source: str) -> str:
+    """The source with a variable for each constant that the host has to know, so that its value stands in the PTX."""
+    exports = [n for n in _EXPORTED if re.search(rf"^\s*constexpr\s+int\s+{n}\s*=", source, re.M)]
+    return source + "".join(f'\nextern "C" __constant__ int exported_{n} = {n};' for n in exports) + "\n"
+
+
+def _entry(ptx: str, entry: str | None, name: str) -> str:
+    """The name of the kernel in the PTX; raises `CompileError` if it has none of the name `entry`."""
+    found = re.findall(r"\.entry\s+([\w$]+)", ptx)
+    if entry is None:
+        entry = found[0] if len(found) == 1 else ""
+    elif entry not in found:
+        raise CompileError(
+            name,
+            [
+                Diagnostic(
+                    file_name(name),
+                    0,
+                    "error",
+                    (
+                        f'there is no kernel called {entry}; write `extern "C" __global__ void {entry}(…)`'
+                        + (f" (found {', '.join(found)})" if found else "")
+                    ),
+                )
+            ],
+        )
+    return entry
+
+
+def _compile_with_clang(
+    source: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    entry: str | None,
+    files: Mapping[str, str],
+    key: str,
+    include: list[str],
+    instances: Sequence[str],
+    standard: str,
+) -> Compiled:
+    if instances:
+        raise ConfigError(f"clang cannot be asked for {', '.join(instances)}; write the kernel without a template.")
+    own = ("cell", file_name(name))
+    diagnostics, ptx = clang.to_ptx(
+        _with_exports(source), config_header(config), arch, file_name(name), files, include, standard, own
+    )
+    if ptx is None:
+        raise CompileError(name, diagnostics)
+    entry = _entry(ptx, entry, name)
+    return Compiled(
+        name=name,
+        arch=arch,
+        entry=entry,
+        ptx=_relative_files(ptx),
+        cubin=b"",
+        source=source,
+        files=files,
+        config=config,
+        key=key,
+        warnings=tuple(d for d in diagnostics if d.severity == "warning"),
+        dynamic_smem=_exported(ptx, "SMEM_BYTES"),
+        threads=_threads(ptx, entry),
+        static_smem=clang.static_shared_bytes(ptx),
+        registers=0,
+        stack=0,
+        spill_stores=0,
+        spill_loads=0,
     )
 
 
@@ -302,7 +395,7 @@ def _cache_key(
     instances: Sequence[str],
 ) -> str:
     digest = hashlib.sha256()
-    parts = (_FORMAT, version(), arch, name, entry, source, sorted(config.items()), sorted(files.items()), *instances)
+    parts = (_FORMAT, arch, name, entry, source, sorted(config.items()), sorted(files.items()), *instances)
     for part in parts:
         digest.update(repr(part).encode())
     return digest.hexdigest()[:32]

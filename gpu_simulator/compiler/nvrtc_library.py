@@ -108,9 +108,19 @@ def _library() -> ModuleType:
     except (ImportError, RuntimeError, OSError) as error:
         raise MissingDependency(
             f"The CUDA compiler library NVRTC is not usable here ({error}). PTX text runs without it. "
-            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
+            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil; or a clang with: "
+            "pip install ziglang"
         ) from None
     return nvrtc
+
+
+def is_installed() -> bool:
+    """True if NVRTC can be loaded here."""
+    try:
+        _library()
+    except MissingDependency:
+        return False
+    return True
 
 
 def version() -> tuple[int, int]:

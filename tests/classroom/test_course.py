@@ -137,7 +137,7 @@ def test_a_notebook_without_a_check_or_an_exercise_is_refused(cells, says, tmp_p
 
 def test_the_syllabus_counts_the_exercises_of_every_notebook():
     table = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", (ROOT / "docs/CLASSROOM.md").read_text(), re.M))
-    assert len(table) == 15
+    assert len(table) == 16
     for path in data_dir("notebooks").glob("*.ipynb"):
         assert int(table[path.stem]) == len(set(named("exercise", path))), path.stem
     assert sum(map(int, table.values())) == len(exercises())

@@ -52,6 +52,6 @@ def problems(fig, smallest: float = style.SMALL) -> list[str]:
         colours, counts = np.unique(behind, return_counts=True)
         ground = matplotlib.colors.to_hex(colours[counts.argmax() :][:1].view(np.uint8)[:3] / 255)
         needed = 4.5 if text.get_fontweight() == "normal" else 3.0
-        if style.contrast(text.get_color(), ground) < needed:
+        if style.contrast(matplotlib.colors.to_hex(text.get_color()), ground) < needed:
             found.append(f"{text.get_text()!r} is hard to read on {ground}")
     return found

@@ -9,9 +9,12 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from gemm_lab import catalog
-from tools import colab
+from gpu_simulator.errors import LabError
+from tools import colab, publish
 from tools import run_notebooks as run
 from tools.sync import sync
+
+REPOSITORY = "https://github.com/octocat/gemm_lab"
 
 
 class FakeDriver:
@@ -38,7 +41,7 @@ def installed(monkeypatch, driver, present=False):
     monkeypatch.setattr(ctypes, "CDLL", load)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: found(name) if present else None)
     monkeypatch.setitem(shell.magics_manager.magics["line"], "pip", asked.append)
-    result = shell.run_cell(colab.setup_source())
+    result = shell.run_cell(colab.setup_source(REPOSITORY))
     result.raise_error()
     assert result.result is None, "the cell shows nothing"
     return asked
@@ -60,7 +63,7 @@ def installed(monkeypatch, driver, present=False):
 )
 def test_the_driver_chooses_the_packages(monkeypatch, driver, extra):
     (line,) = installed(monkeypatch, driver)
-    source = f"git+{colab.REPOSITORY}@{colab.BRANCH}"
+    source = f"git+{REPOSITORY}@{colab.BRANCH}"
     folders = ("gpu_simulator", "gemm_lab_lessons")
     both = " ".join([f'"gemm_lab{extra} @ {source}"', *(f'"{n} @ {source}#subdirectory={n}"' for n in folders)])
     assert line == f"install --quiet {both}"
@@ -90,13 +93,13 @@ def book(*cells, title="# 06 · T4"):
 
 def test_the_cells_stand_behind_the_title_once():
     made = book()
-    assert colab.open_book(made, "06a_t4_feeding_tensor_cores") and not colab.open_book(
-        made, "06a_t4_feeding_tensor_cores"
+    assert colab.open_book(made, "06a_t4_feeding_tensor_cores", REPOSITORY) and not colab.open_book(
+        made, "06a_t4_feeding_tensor_cores", REPOSITORY
     )
     assert [cell.source for cell in made.cells] == [
         "# 06 · T4",
-        colab.badge_source("06a_t4_feeding_tensor_cores"),
-        colab.setup_source(),
+        colab.badge_source("06a_t4_feeding_tensor_cores", REPOSITORY),
+        colab.setup_source(REPOSITORY),
         "import gemm_lab as lab",
     ]
     assert "blob/main/notebooks/06a_t4_feeding_tensor_cores.ipynb)" in made.cells[1].source
@@ -105,11 +108,11 @@ def test_the_cells_stand_behind_the_title_once():
 
 def test_how_to_see_the_pictures_on_colab_stands_in_the_folded_cell_alone():
     made = book(new_markdown_cell('<img src="../images/banks.png" alt="Banks">'))
-    colab.open_book(made, "06a_t4_feeding_tensor_cores")
+    colab.open_book(made, "06a_t4_feeding_tensor_cores", REPOSITORY)
     assert made.cells[1].source.count("\n") == 0, "nothing but the badge comes before the first idea"
     assert 'lab.figure("NAME")' in made.cells[2].source and made.cells[2].metadata.jupyter.source_hidden
     made.cells[1].source += "\n\nOn Colab the pictures between the cells are missing."
-    assert colab.open_book(made, "06a_t4_feeding_tensor_cores") and "missing" not in made.cells[1].source
+    assert colab.open_book(made, "06a_t4_feeding_tensor_cores", REPOSITORY) and "missing" not in made.cells[1].source
 
 
 @pytest.mark.parametrize(
@@ -125,14 +128,15 @@ def test_how_to_see_the_pictures_on_colab_stands_in_the_folded_cell_alone():
 )
 def test_a_harmed_opening_is_repaired(harm):
     made = book()
-    colab.open_book(made, "06a_t4_feeding_tensor_cores")
+    colab.open_book(made, "06a_t4_feeding_tensor_cores", REPOSITORY)
     right = [cell.source for cell in made.cells]
     harm(made.cells)
-    assert colab.open_book(made, "06a_t4_feeding_tensor_cores")
+    assert colab.open_book(made, "06a_t4_feeding_tensor_cores", REPOSITORY)
     assert [cell.source for cell in made.cells] == right
 
 
-def test_sync_reports_and_repairs_and_the_recorder_keeps_the_cell_folded(tmp_path):
+def test_sync_reports_and_repairs_and_the_recorder_keeps_the_cell_folded(tmp_path, monkeypatch):
+    monkeypatch.setattr(colab, "address", lambda: REPOSITORY)
     path = tmp_path / "06a_t4_feeding_tensor_cores.ipynb"
     nbformat.write(book(), path)
     assert "06a_t4_feeding_tensor_cores.ipynb: the badge" in sync(check=True, folder=tmp_path)[0]
@@ -145,5 +149,61 @@ def test_sync_reports_and_repairs_and_the_recorder_keeps_the_cell_folded(tmp_pat
 
 def test_other_notebooks_are_left_alone():
     made = book(title="# My notes")
-    assert not colab.open_book(made, "notes") and len(made.cells) == 2
-    assert not colab.open_book(new_notebook(), "empty")
+    assert not colab.open_book(made, "notes", REPOSITORY) and len(made.cells) == 2
+    assert not colab.open_book(new_notebook(), "empty", REPOSITORY)
+
+
+# ---- Published, or not ----
+
+
+def test_without_an_address_the_cells_are_taken_out():
+    made = book()
+    before = [cell.source for cell in made.cells]
+    assert not colab.open_book(made, "06a_t4_feeding_tensor_cores", None)
+    colab.open_book(made, "06a_t4_feeding_tensor_cores", REPOSITORY)
+    assert colab.open_book(made, "06a_t4_feeding_tensor_cores", None) and [c.source for c in made.cells] == before
+
+
+@pytest.fixture
+def project(tmp_path):
+    path = tmp_path / "pyproject.toml"
+    path.write_text(colab.PROJECT.read_text(encoding="utf-8"), encoding="utf-8")
+    publish.publish(None, path)
+    return path
+
+
+def test_an_address_is_written_replaced_and_withdrawn(project):
+    before = project.read_text(encoding="utf-8")
+    assert colab.address(project) is None
+    for name in ("octocat/gemm_lab", "a-b/c.d_e"):
+        publish.publish(publish.checked(name), project)
+        assert colab.address(project) == f"https://github.com/{name}"
+        assert project.read_text(encoding="utf-8").count("[project.urls]") == 1
+    publish.publish(None, project)
+    assert project.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("name", ["octocat/gemm_lab", "https://github.com/octocat/gemm_lab", "octocat/gemm_lab.git"])
+def test_the_name_may_be_an_address(name):
+    assert publish.checked(name) == REPOSITORY
+
+
+@pytest.mark.parametrize("name", ["octocat", "YOUR_NAME/gemm_lab", "-a/b", "a--b/c", "a/b/c", "a/", "a b/c", ""])
+def test_what_is_no_name_of_a_repository_is_refused(name, capsys):
+    with pytest.raises(LabError, match="write OWNER/REPO"):
+        publish.checked(name)
+    assert publish.main(["octocat"]) == 1 and "OWNER/REPO" in capsys.readouterr().err
+
+
+def test_each_platform_opens_the_notebook():
+    found = colab.links("00_start_here", REPOSITORY)
+    assert list(found) == ["Colab", "Kaggle", "Binder", "Codespaces"]
+    assert all("octocat/gemm_lab" in link for link in found.values())
+    assert all("notebooks/00_start_here.ipynb" in link for name, link in found.items() if name != "Codespaces")
+
+
+def test_no_invented_address_stands_anywhere():
+    root = colab.PROJECT.parent
+    invented = "YOUR" + "_ACCOUNT"
+    texts = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("notebooks/*.ipynb"), *root.glob("tools/*.py")]
+    assert texts and [path.name for path in texts if invented in path.read_text(encoding="utf-8")] == []

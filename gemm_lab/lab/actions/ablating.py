@@ -62,7 +62,8 @@ class Ablation:
                 [
                     variant.idea.idea if variant.idea else f"nothing: {self.name}",
                     f"{found.ratio:.3f} ({found.low:.3f} to {found.high:.3f})" if found else "",
-                    *(f"{count:,}" for count in variant.counts),
+                    *(f"{count:,}" if count else "unknown" for count in variant.counts[:1]),
+                    *(f"{count:,}" for count in variant.counts[1:]),
                 ]
             )
         m, n, k = self.size

@@ -8,7 +8,7 @@ import numpy as np
 
 from gemm_lab.notebook.puzzle import Facts, register
 from gemm_lab.notebook.trying import expect_all
-from gemm_lab_lessons.ch10.power import FLOP_PER_CLOCK, bytes_per_clock, peak_at
+from gemm_lab_lessons.ch10.tile_bounds import FLOP_PER_CLOCK, bytes_per_clock, peak_at
 
 
 @register(

@@ -1,0 +1,206 @@
+"""Compiles CUDA source to PTX with clang, where NVIDIA's compiler is not installed: on a Mac, or by wish.
+
+The package ziglang, the extra `clang`, contains a clang with LLVM's back end for NVIDIA GPUs. Our own headers in
+`clang_headers` take the place of NVIDIA's. There is no machine code, so registers and spills are unknown, and counts
+may differ from those of NVRTC's PTX: another compiler orders, merges and hoists other instructions.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
+from gpu_simulator.errors import LabError, MissingDependency
+
+HEADERS = Path(__file__).parent / "clang_headers"
+CPU_S = 60  # the limit of time for one source
+PTX_VERSION = "+ptx88"  # the newest version of PTX that this clang writes
+_STAND_INS = (
+    "cuda.h",
+    "stdint.h",
+    "cstdint",
+    "cuda_runtime.h",
+)  # headers that a kernel may name and does not need here
+_MESSAGE = re.compile(
+    r"^(?P<file>[^\n:]*):(?P<line>\d+):(?P<column>\d+): (?:fatal )?(?P<severity>error|warning): (?P<message>.*)$"
+)
+_LINE_OF_CODE = re.compile(r"^\s*(\d+ )?\|")
+_LOCATION = re.compile(r"^(\t\.loc\t\d+ \d+ \d+) *// (.*)$", re.M)
+_FRAME = re.compile(r"@\[ (.*?):(\d+):(\d+)")
+_FILE = re.compile(r'^\t\.file\t(\d+) "([^"]*)"(?: "([^"]*)")?.*$', re.M)
+_SHARED = re.compile(
+    r"^\s*(?:\.visible )?\.shared \.align (\d+) \.b8 [\w$]+\[(\d+)\]|^\s*\.shared \.align \d+ \.[busf](\d+) [\w$]+;",
+    re.M,
+)
+
+
+class Clang(Protocol):
+    """A clang. Called with its arguments and {path: text} of the files, it returns (exit status, output, messages)."""
+
+    writes_ir: bool  # its back end has no NVPTX, so it is asked for LLVM's IR, which `llvm_ir` turns into PTX
+
+    def __call__(self, arguments: Sequence[str], files: Mapping[str, str]) -> tuple[int, str, str]: ...
+
+    def version(self) -> str: ...
+
+
+class Installed:
+    """The clang of the package ziglang, in a process of its own."""
+
+    writes_ir = False
+
+    def __call__(self, arguments: Sequence[str], files: Mapping[str, str]) -> tuple[int, str, str]:
+        if not installed():
+            raise MissingDependency(
+                "There is no clang here: the package ziglang, which contains it, is not installed. "
+                "Install it with: pip install ziglang"
+            )
+        with tempfile.TemporaryDirectory(prefix="clang_") as made:
+            for name, text in files.items():
+                path = Path(made, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            try:
+                done = subprocess.run(
+                    [sys.executable, "-m", "ziglang", "clang", *arguments],
+                    cwd=made,
+                    capture_output=True,
+                    text=True,
+                    encoding="utf-8",
+                    errors="replace",
+                    timeout=CPU_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise LabError(
+                    f"clang had not ended after {CPU_S} seconds and was stopped; make the source smaller."
+                ) from None
+        return done.returncode, done.stdout, done.stderr
+
+    def version(self) -> str:
+        """What clang says of itself, such as "clang version 21.1.0"."""
+        return self(["--version"], {})[1].split("\n")[0].split(" (")[0].strip()
+
+
+_in_use: Clang = Installed()
+
+
+def use(clang: Clang) -> None:
+    """Compile with this clang from now on, as a web page does, which has one of its own."""
+    global _in_use
+    _in_use = clang
+    version.cache_clear()
+
+
+def installed() -> bool:
+    """True if there is a clang: one that `use` named, or that of the package ziglang."""
+    try:
+        return not isinstance(_in_use, Installed) or importlib.util.find_spec("ziglang") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@lru_cache(maxsize=1)
+def version() -> str:
+    """The version of the clang in use. Raises `MissingDependency` without one."""
+    return _in_use.version()
+
+
+def to_ptx(
+    text: str,
+    config_header: str,
+    arch: str,
+    name: str,
+    files: Mapping[str, str],
+    include: Sequence[str],
+    standard: str,
+    own: tuple[str, ...],
+) -> tuple[list[Diagnostic], str | None]:
+    """(diagnostics, PTX); the PTX is None if the source does not compile.
+
+    text: the source of the file `name`.   config_header: text of config.cuh.   files: the texts by the names that
+    diagnostics use.   include: folders with headers.   standard: such as "c++17".   own: the learner's files, whose
+    messages come first. Raises `MissingDependency` without clang, `LabError` if it does not end.
+    """
+    given = {name: text, "config.cuh": config_header, **dict.fromkeys(_STAND_INS, "#pragma once\n")}
+    for number, folder in enumerate((HEADERS, *map(Path, include))):
+        for header in sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cuh")):
+            given[f"include{number}/{header.relative_to(folder).as_posix()}"] = header.read_text(encoding="utf-8")
+    folders = [".", *(f"include{number}" for number in range(len(include) + 1))]
+    status, output, log = _in_use([*_options(arch, standard, folders, _in_use.writes_ir), name], given)
+    diagnostics = _diagnostics(log, files, own)
+    if status:
+        told = [d for d in diagnostics if d.severity == "error"]
+        return told or [Diagnostic(name, 0, "error", log.strip() or "clang gave no reason")], None
+    if _in_use.writes_ir:
+        from gpu_simulator.compiler.llvm_ir import translate  # few need it
+
+        return diagnostics, translate(output, arch=arch)
+    return diagnostics, _with_call_sites(output)
+
+
+def static_shared_bytes(ptx: str) -> int:
+    """Shared memory in bytes that the PTX declares with a size."""
+    total = 0
+    for align, count, bits in _SHARED.findall(ptx):
+        step = int(align or int(bits) // 8)
+        total = -(-total // step) * step + (int(count) if count else int(bits) // 8)
+    return total
+
+
+def _options(arch: str, standard: str, include: Sequence[str], ir: bool) -> list[str]:
+    """The options of clang's own front end: device code alone, at full optimisation, with the lines of the source."""
+    return [
+        *("-cc1", "-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"),
+        *("-target-cpu", arch, "-target-feature", PTX_VERSION, "-nostdsysteminc", "-nobuiltininc", "-fdeclspec"),
+        *("-O3", f"-std={standard}", "-fgnuc-version=4.2.1", "-fno-threadsafe-statics", "-fno-rtti"),
+        *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-mllvm", "-inline-threshold=100000"),
+        *(part for folder in include for part in ("-I", folder)),
+        *("-include", "cuda_builtins.h", "-emit-llvm" if ir else "-S", "-o", "-", "-x", "cuda"),
+    ]
+
+
+def _diagnostics(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> list[Diagnostic]:
+    """The messages of a log with their source lines: errors first, and first those in the files of `own`."""
+    found = []
+    for line in log.split("\n"):
+        if match := _MESSAGE.match(line):
+            file, number = short_name(match["file"]), int(match["line"])
+            text = source_line(files, file, number)
+            whole = files.get(file, "").split("\n")
+            blanks = len(whole[number - 1]) - len(whole[number - 1].lstrip()) if text else 0
+            caret = max(0, int(match["column"]) - 1 - blanks) if text else None
+            found.append(Diagnostic(file, number, match["severity"], match["message"], *cropped(text, caret)))
+    found.sort(key=lambda d: (d.severity != "error", d.file not in own))
+    return found
+
+
+def _with_call_sites(ptx: str) -> str:
+    """The PTX with the call sites of inlined code in its `.loc` directives, where clang has them in a comment.
+
+    Each call site gets a `.loc` of its own before that of the code that was inlined there, as NVRTC writes it.
+    """
+    numbers = {"/".join(filter(None, (folder, file))): number for number, folder, file in _FILE.findall(ptx)}
+
+    def rewritten(match: re.Match[str]) -> str:
+        frames = [(numbers.get(file), line, column) for file, line, column in _FRAME.findall(match[2])]
+        if not frames or any(number is None for number, _, _ in frames):
+            return match[1]
+        around = [f"{number} {line} {column}" for number, line, column in frames]
+        inner = [match[1].removeprefix("\t.loc\t"), *around[:-1]]
+        chain = [
+            f"\t.loc\t{at}, function_name $L__info, inlined_at {call}" for at, call in zip(inner, around, strict=True)
+        ]
+        return "\n".join(reversed(chain))
+
+    located = _LOCATION.sub(rewritten, ptx)
+    located = _FILE.sub(lambda m: f'\t.file\t{m[1]} "{"/".join(filter(None, (m[2], m[3])))}"', located)
+    return re.sub(r"^\t\.section\t\.debug_macinfo\t\{\t\}\n", "", located, flags=re.M)

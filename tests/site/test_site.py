@@ -1,0 +1,372 @@
+"""The web book: links, what is left out, widgets with their state; and a walk through all pages in Chromium."""
+
+import functools
+import http.server
+import json
+import threading
+from base64 import b64encode
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from gemm_lab.notebook.widgets.asleep import ASLEEP
+from gpu_simulator.errors import LabError
+from tools.colab import open_book
+from tools.site import built, pages
+from tools.site.__main__ import build
+from tools.site.links import Links, anchor, anchors
+from tools.site.widgets import live_widgets, needed, shown_values
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRST, SECOND = "notebooks/00_first.ipynb", "notebooks/01_second.ipynb"
+PIXEL = b64encode(b"a picture").decode()
+
+
+def asleep(what: str):
+    words = f'<div>{what}<div class="{ASLEEP}" style="opacity:0.7">Run <i>this</i> cell.</div></div>'
+    return new_output("display_data", {"text/plain": what, "text/html": words})
+
+
+def picture(text: str):
+    return new_output("display_data", {"image/png": PIXEL, "text/plain": text})
+
+
+def write(root: Path, page: str, *cells):
+    """Write a notebook with a title, the two cells for machines without the lab, and these cells."""
+    book = new_notebook(cells=[new_markdown_cell("# 00 · A title\n\n## A part"), *cells])
+    assert open_book(book, Path(page).stem)
+    (root / page).parent.mkdir(exist_ok=True)
+    nbformat.write(book, root / page)
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A folder with the files of a small series."""
+    root = tmp_path / "repository"
+    for name in ("README.md", "LICENSE", *pages.BESIDE, *(f"docs/{name}.md" for name in pages.LATER)):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"# {Path(name).stem.title()}\n\n## A term\n")
+    (root / "images").mkdir()
+    (root / "images/one.png").write_bytes(b"a picture")
+    write(root, FIRST)
+    write(root, SECOND)
+    return root
+
+
+@pytest.fixture
+def links(root):
+    return Links(root, pages.sources(root), pages.FILES)
+
+
+# ---- Links ----
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "there"),
+    [
+        (FIRST, "see [that](01_second.ipynb#a-part)", "see [that](01_second.ipynb#a-part)"),
+        (FIRST, "[term](../docs/GLOSSARY.md#a-term)", "[term](../docs/GLOSSARY.md#a-term)"),
+        (FIRST, "[start](../README.md)", "[start](../index.md)"),
+        (FIRST, '<a href="../docs/GLOSSARY.md#a-term">x</a>', '<a href="../docs/GLOSSARY.html#a-term">x</a>'),
+        (FIRST, '<img src="../images/one.png" width="9">', '<img src="../_static/images/one.png" width="9">'),
+        ("README.md", '<img src="images/one.png">', '<img src="_static/images/one.png">'),
+        ("README.md", "[first](notebooks/00_first.ipynb) [MIT](LICENSE)", None),
+        ("docs/ERRATA.md", "[texts](REFERENCES.md#a-term)", "[texts](REFERENCES.md#a-term)"),
+        (
+            FIRST,
+            "[here](#a-part) [there](https://example.org/a_(b))",
+            "[here](#a-part) [there](https://example.org/a_(b))",
+        ),
+        (
+            FIRST,
+            "`[code](nowhere.md)`\n```\n[code](nowhere.md)\n```",
+            "`[code](nowhere.md)`\n```\n[code](nowhere.md)\n```",
+        ),
+    ],
+)
+def test_a_link_leads_to_a_page_of_the_site(links, page, text, there):
+    expected = there or "[first](notebooks/00_first.ipynb) [MIT](_static/LICENSE.txt)"
+    assert links.in_markdown(page, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[a](02_third.ipynb)", "“02_third.ipynb” leads to notebooks/02_third.ipynb, which is not on the site"),
+        ("[a](../docs/GLOSSARY.md#no-term)", "leads to a heading that docs/GLOSSARY.md does not have"),
+        ("[a](#nothing)", "leads to a heading that notebooks/00_first.ipynb does not have"),
+        ('<img src="../images/two.png">', "leads to images/two.png, which is not on the site"),
+        ("[a](../kernels)", "leads to kernels, which is not on the site"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_refused(links, text, said):
+    with pytest.raises(LabError, match="notebooks/00_first.ipynb: the link “") as refused:
+        links.in_markdown(FIRST, text)
+    assert said in str(refused.value)
+
+
+def test_anchors_are_those_of_a_markdown_viewer():
+    assert anchor("The `mma` of [an SM](x.md): 3 × 4") == "the-mma-of-an-sm-3--4"
+    assert anchors("# A\n\n## A\n```\n# no heading\n```\n") == {"a", "a-1"}
+
+
+# ---- Notebooks ----
+
+
+def prepared(root: Path, address: str = ""):
+    """(the first notebook as Sphinx reads it, what was counted, the folder of the sources)."""
+    into = root.parent / "sources"
+    counts = pages.prepare(root, into, address)
+    return nbformat.read(into / FIRST, as_version=4), counts, into
+
+
+def test_the_badge_and_the_installation_are_left_out(root):
+    book, counts, into = prepared(root)
+    assert [cell.source.splitlines()[0] for cell in book.cells] == ["# 00 · A title"]
+    for path in into.rglob("*"):
+        assert path.is_dir() or pages.PLACEHOLDER.encode() not in path.read_bytes(), path
+    assert counts.pages == len(pages.sources(root)) == 11
+
+
+def test_only_with_an_address_a_page_links_to_other_places(root):
+    book, _, into = prepared(root, "someone/gemm_lab")
+    links = book.cells[1].source
+    assert "https://colab.research.google.com/github/someone/gemm_lab/blob/main/notebooks/00_first.ipynb" in links
+    assert "kaggle" in links and "mybinder" in links and "codespaces.new/someone/gemm_lab" in links
+    with pytest.raises(LabError, match="owner/repo"):
+        pages.prepare(root, into.with_name("other"), "https://github.com/someone")
+
+
+def test_folded_code_stays_folded(root):
+    folded = {"jupyter": {"source_hidden": True}, "tags": ["reveal"]}
+    write(root, FIRST, new_code_cell("guess.compare(4)", metadata=folded), new_code_cell("guess"))
+    book, _, _ = prepared(root)
+    assert [cell.metadata.get("tags", []) for cell in book.cells[1:]] == [["reveal", pages.HIDDEN], []]
+
+
+def test_words_about_running_a_cell_are_left_out_and_outputs_keep_their_links(root):
+    box = new_output("display_data", {"text/html": f"<kbd>your answer</kbd> {pages.RUN_TO_ANSWER}"})
+    link = new_output("display_data", {"text/html": '<a href="01_second.ipynb">next</a><details>answer</details>'})
+    write(root, FIRST, new_code_cell("guess", outputs=[asleep("Predict. How many?"), box, link]))
+    book, _, _ = prepared(root)
+    question, still, linked = (output.data["text/html"] for output in book.cells[1].outputs)
+    assert question == "<div>Predict. How many?</div>"
+    assert pages.ANSWER_IN_JUPYTER in still and pages.RUN_TO_ANSWER not in still
+    assert linked == '<a href="01_second.html">next</a><details>answer</details>'
+
+
+def test_the_sentence_of_a_stored_answer_box_is_the_one_that_is_replaced():
+    import gemm_lab as lab
+
+    assert pages.RUN_TO_ANSWER in lab.predict("How many?")._repr_html_()
+
+
+# ---- Widgets ----
+
+SWIZZLE = "import gemm_lab as lab\nlab.swizzle(rows=4, row_bytes=16, element='f32', banks=4, access='column load')"
+
+
+def test_a_widget_has_its_state_in_the_page_and_keeps_its_picture(root):
+    write(root, FIRST, new_code_cell(SWIZZLE, outputs=[asleep("Swizzle explorer"), picture("4 rows < 5")]))
+    book, counts, into = prepared(root)
+    (output,) = book.cells[1].outputs
+    html = output.data["text/html"]
+    assert html.startswith('<div class="lab-widget" data-module="swizzle_explorer">')
+    state = json.loads(html.partition('json">')[2].partition("</script>")[0])
+    assert state["rows"] == 4 and "_esm" not in state
+    assert 'src="../_static/widgets/00_first-3.png" alt="4 rows &lt; 5"' in html
+    assert (into / "_static/widgets/00_first-3.png").read_bytes() == b"a picture"
+    assert "render" in (into / "_static/widgets/swizzle_explorer.js").read_text()
+    assert (counts.live, counts.still) == (1, [])
+
+
+def test_a_widget_that_needs_python_stays_a_picture(root):
+    order = "from gemm_lab.notebook import widgets\nwidgets.block_order(1024, 1024, 1024)"
+    write(root, FIRST, new_code_cell(order, outputs=[asleep("Block order"), picture("Order: row by row")]))
+    book, counts, _ = prepared(root)
+    (output,) = book.cells[1].outputs
+    assert pages.STILL in output.data["text/html"] and "script" not in output.data["text/html"]
+    assert (counts.live, counts.still) == (0, ["00_first-3"])
+
+
+def test_only_the_cells_that_a_widget_needs_are_evaluated():
+    cells = [
+        "import math\n%load_ext gemm_lab",
+        "1 / 0",
+        "a = 2",
+        "%%kernel t4/01\nint x;",
+        "a = math.floor(a + 1.5)",
+        "a",
+    ]
+    assert needed(cells[:-1], "a") == [cells[0], cells[2], cells[4]]
+    assert shown_values(cells, "a") == [3]
+    assert shown_values([*cells, "display(a)\ndisplay(a + 1)"], "display(a)\ndisplay(a + 1)") == [3, 4]
+
+
+def test_a_widget_that_cannot_be_made_here_stays_a_picture():
+    failing = "import gemm_lab as lab\nlab.kernel('no/such_kernel')"
+    book = new_notebook(cells=[new_code_cell(failing, outputs=[asleep("Zoom"), picture("Zoom")])])
+    assert live_widgets(book) == {0: [None]}
+
+
+# ---- The finished site ----
+
+
+@pytest.mark.parametrize(
+    ("html", "said"),
+    [
+        ('<script src="https://cdn.example/x.js"></script>', "loads https://cdn.example/x.js from another host"),
+        ('<img src="//example/x.png">', "from another host"),
+        ('<a href="other.html">x</a>', "other.html leads nowhere"),
+        ('<a href="#no">x</a>', "#no leads nowhere"),
+        (f"<p>{pages.PLACEHOLDER}</p>", "placeholder"),
+    ],
+)
+def test_what_is_wrong_with_a_page_is_seen(tmp_path, html, said):
+    (tmp_path / "index.html").write_text(html)
+    (trouble,) = built.troubles(tmp_path)
+    assert said in trouble and trouble.startswith("index.html")
+
+
+def test_a_page_in_order_passes(tmp_path):
+    (tmp_path / "index.html").write_text(
+        '<a href="https://a.example"></a><a href="#x"></a><a href="b.html#y"></a><p id="x">'
+    )
+    (tmp_path / "b.html").write_text('<p id="y"><link rel="stylesheet" href="c.css">')
+    (tmp_path / "c.css").write_text("p { color: red }")
+    built.check(tmp_path)
+    (tmp_path / "c.css").write_text("@import url(https://fonts.example/a.css)")
+    with pytest.raises(LabError, match=r"c\.css loads https://fonts\.example/a\.css from another host"):
+        built.check(tmp_path)
+
+
+def test_a_folder_of_something_else_is_kept(tmp_path):
+    pytest.importorskip("sphinx", reason="the extra `site` is not installed")
+    (tmp_path / "work.txt").touch()
+    with pytest.raises(LabError, match="holds something else than a site"):
+        build(tmp_path)
+    assert (tmp_path / "work.txt").exists()
+
+
+# ---- The whole book in Chromium ----
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """(the folder of the site, its address)."""
+    if not all(map(find_spec, ("sphinx", "myst_nb", "furo"))):
+        pytest.skip("the extra `site` is not installed")
+    folder = tmp_path_factory.mktemp("web") / "site"
+    build(folder)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield folder, f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def reader(site, browser):
+    """A function of (width, scheme) that opens a window; in the end no page may have failed or asked another host."""
+    _, address = site
+    troubles, contexts = [], []
+
+    def open_window(width=1280, scheme="light"):
+        contexts.append(
+            browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, base_url=address)
+        )
+        page = contexts[-1].new_page()
+        page.on("console", lambda said: said.type == "error" and troubles.append(said.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on(
+            "request", lambda asked: asked.url.startswith((address, "data:", "blob:")) or troubles.append(asked.url)
+        )
+        return page
+
+    yield open_window
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+ALIVE = "() => [...document.querySelectorAll('.lab-widget')].every((box) => box.dataset.alive)"
+
+
+@pytest.mark.browser
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_every_page_fits_and_its_widgets_live(site, reader, width, scheme):
+    folder, _ = site
+    page = reader(width, scheme)
+    alive = 0
+    for path in sorted(folder.rglob("*.html")):
+        name = path.relative_to(folder).as_posix()
+        page.goto(name)
+        assert page.locator("details.hide[open]").count() == 0
+        page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+        for box in page.locator(".lab-widget").all():
+            box.scroll_into_view_if_needed()
+        page.wait_for_function(ALIVE)
+        alive += page.locator(".lab-widget .gemm-lab").count()
+        assert page.locator(".lab-widget > img").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (paper == "rgb(255, 255, 255)") == (scheme == "light"), name
+    assert alive >= 15
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_a_widget_answers_and_follows_the_theme(reader):
+    page = reader()
+    page.goto("notebooks/05_padding_and_swizzling.html")
+    widget = page.locator(".lab-widget").first
+    widget.scroll_into_view_if_needed()
+    widget.get_by_text("wavefront 1 of 4 is next").wait_for()
+    widget.locator("button", has_text="›").click()
+    widget.get_by_text("wavefront 2 of 4 is next").wait_for()
+    assert widget.locator(".gemm-lab.gl-dark").count() == 0
+    page.evaluate("document.body.dataset.theme = 'dark'")
+    widget.locator(".gemm-lab.gl-dark").wait_for()
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_pages_follow_each_other_and_the_search_finds_words(reader):
+    page = reader()
+    page.goto("index.html")
+    seen = []
+    while (following := page.locator("a.next-page")).count():
+        following.click()
+        seen.append(page.url.rpartition("/")[2].partition("_")[0])
+    assert seen[:16] == [
+        "00",
+        "01",
+        "02a",
+        "02b",
+        "03",
+        "04",
+        "05",
+        "06a",
+        "06b",
+        "07",
+        "08",
+        "09",
+        "10",
+        "10b",
+        "11",
+        "12",
+    ]
+    assert len(seen) == 24
+    page.goto("search.html?q=swizzle")
+    page.locator("ul.search li").first.wait_for()
+    assert page.locator("ul.search li", has_text="Padding and swizzling").count()

@@ -1,0 +1,119 @@
+"""Puts the live page together: the page, Python with the simulator, the kernels with their PTX, and the compiler."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+
+import nbformat
+
+from gemm_lab import catalog
+from gemm_lab.config import data_dir
+from gemm_lab.lab.kernel import kernel
+from gemm_lab.notebook.cells import parse_line
+from gemm_lab.notebook.exercises import exercises as all_exercises
+from gpu_simulator.compiler import nvrtc
+from tools.live import packages
+
+PAGE = Path(__file__).parent / "page"
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons")
+_ASKS = re.compile(r'lab\.exercise\("(\w+)"\)')
+KINDS = {".py", ".toml", ".h", ".cu", ".cuh", ".csv", ".json"}
+EMPTY_TAR = bytes(1024)  # the compiler brings headers and libraries for other machines, 30 MB that CUDA does not need
+
+
+def build(into: Path, wheels: Path | None, cache: Path) -> dict[str, int]:
+    """Write the live page into a folder. Returns the bytes that a browser loads, compressed: {"simulator", "compiler"}.
+
+    wheels: a folder with NumPy and ml_dtypes for Pyodide.   cache: where packages of npm are kept. Raises `LabError`
+    if something is missing.
+    """
+    python = packages.for_pyodide(wheels)
+    if into.exists():
+        shutil.rmtree(into)
+    into.mkdir(parents=True)
+    for file in ("index.html", "live.css", "live.js", "worker.js"):
+        shutil.copy(PAGE / file, into / file)
+    for name, archive in python.items():
+        shutil.copy(archive, into / f"{name}.zip")
+    packages.unpacked(packages.PYODIDE, into / "pyodide", cache)
+    packages.unpacked(packages.ACE, into / "ace", cache)
+    packages.unpacked(packages.CLANG, into / "clang", cache)
+    (into / "clang" / "llvm-resources.tar").write_bytes(EMPTY_TAR)
+    zip_lab(into / "lab.zip")
+    (into / "kernels.json").write_text(json.dumps(kernels()), encoding="utf-8")
+    sizes = {
+        "simulator": _compressed(into / "pyodide") + sum(_compressed(into / f"{n}.zip") for n in (*python, "lab")),
+        "compiler": _compressed(into / "clang"),
+    }
+    (into / "sizes.json").write_text(json.dumps(sizes), encoding="utf-8")
+    return sizes
+
+
+def kernels() -> dict[str, dict[str, str]]:
+    """{name: title and source} of every kernel of the catalogue that runs on the simulator."""
+    found = {name: {"title": spec.title or "", "source": spec.source} for name, spec in catalog.kernels().items()}
+    return found | exercises()
+
+
+def exercises() -> dict[str, dict[str, str]]:
+    """{"exercise/NAME": title, task, hint and the text with which its cell begins} of the exercises about kernels."""
+    found, known = {}, all_exercises()
+    for path in sorted(data_dir("notebooks").glob("*.ipynb")):
+        named = None
+        for cell in nbformat.read(path, as_version=4).cells:
+            if asked := _ASKS.search(cell.source):
+                named = asked[1]
+            elif named and cell.source.startswith("%%kernel ") and parse_line(_first(cell)).exercise:
+                one = known[named]
+                found[f"exercise/{named}"] = {
+                    "title": one.title,
+                    "task": one.task,
+                    "hint": one.hint,
+                    "source": cell.source.partition("\n")[2] + "\n",
+                }
+                named = None
+    return found
+
+
+def _first(cell: nbformat.NotebookNode) -> str:
+    return cell.source.partition("\n")[0].removeprefix("%%kernel ")
+
+
+def zip_lab(path: Path) -> None:
+    """Write the packages, the kernels and what the page asks of Python into one archive."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        archive.writestr("pyproject.toml", "# This folder is a checkout, as far as gemm_lab looks for its data.\n")
+        archive.write(PAGE / "lab_page.py", "lab_page.py")
+        about = "gemm_lab_lessons-0.dist-info"  # by this Python finds the course, as if it had been installed
+        archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: gemm_lab_lessons\nVersion: 0\n")
+        archive.writestr(f"{about}/entry_points.txt", "[gemm_lab.courses]\ngemm_lab_lessons = gemm_lab_lessons\n")
+        with tempfile.TemporaryDirectory() as made:
+            store_ptx(Path(made))
+            for file in sorted(Path(made).iterdir()):
+                archive.write(file, f"stored/{file.name}")
+        folders = [ROOT / name for name in PACKAGES] + [data_dir("kernels"), data_dir("results") / "measured"]
+        names = {"measured": "results/measured"}
+        for folder in folders:
+            for file in sorted(folder.rglob("*")):
+                inside = file.relative_to(folder)
+                if file.suffix in KINDS and not {"tests", "__pycache__", "build", "dist", "raw"} & set(inside.parts):
+                    archive.write(file, f"{names.get(folder.name, folder.name)}/{inside.as_posix()}")
+
+
+def store_ptx(into: Path) -> None:
+    """Compile every kernel of the catalogue, and write its PTX into a folder."""
+    for name in catalog.kernels():
+        nvrtc.store(kernel(name).compile_as_taught(), into)
+
+
+def _compressed(path: Path) -> int:
+    """The bytes of a file or a folder after gzip, as a server sends them."""
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)

@@ -1,0 +1,154 @@
+"""What the live page asks of Python: run a kernel of the catalogue, or an edited one, and say what it costs."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gemm_lab as lab
+from gemm_lab.lab.on_simulator import smallest_size
+from gemm_lab.notebook.exercises import kernel_of
+from gpu_simulator.compiler import CompileError, clang, nvrtc
+from gpu_simulator.compiler.diagnostics import ptx_line_origin
+from gpu_simulator.errors import LabError
+
+LEAST = 128  # the product is at least so large, if the kernel's tiles allow it
+CLANG = (
+    "Compiled by clang in this page: the result and the banks are those of NVIDIA's compiler, other counts may differ. "
+    "Registers and machine code need NVIDIA's compiler."
+)
+STORED = "PTX of NVIDIA's compiler, stored. An edited text is compiled in this page."
+
+nvrtc.use_stored(Path(__file__).parent / "stored")
+
+
+class PageClang:
+    """The clang of the page, a function of JavaScript that takes and returns JSON."""
+
+    writes_ir = True
+
+    def __init__(self, function: Any):
+        self.function = function
+
+    def __call__(self, arguments: Sequence[str], files: Mapping[str, str]) -> tuple[int, str, str]:
+        asked = json.dumps({"arguments": list(arguments), "files": dict(files)})
+        status, output, log = json.loads(self.function(asked))
+        return status, output, log
+
+    def version(self) -> str:
+        return "clang in a page"
+
+
+def use_clang(function: Any) -> None:
+    """Compile edited texts with this function of the page."""
+    clang.use(PageClang(function))
+
+
+def run(name: str, source: str, edited: bool) -> str:
+    """JSON of what the page shows: verdict, notes at lines, and the costs of each line.
+
+    name: a kernel, or "exercise/NAME", whose text is that of its region.   edited: the text is to be compiled.
+    """
+    exercise = lab.exercise(name.removeprefix("exercise/")) if name.startswith("exercise/") else None
+    if exercise is not None:
+        kernel = kernel_of(exercise, source)
+    else:
+        kernel = lab.kernel(name).rewrite(source) if edited else lab.kernel(name)
+    above = 1 if exercise is not None else 0  # in a notebook, the cell's first line says which region it is
+    m, n, k = (size * -(-LEAST // size) if size < LEAST else size for size in smallest_size(kernel))
+    try:
+        done = kernel.run(n, m, k, backend="simulator", timed=False)
+        hazards = done.hazards()
+    except CompileError as error:
+        notes = [{"line": d.line - above if _own(d.file) else 0, "text": d.message} for d in error.diagnostics]
+        return _answer(
+            False, "It does not compile.", notes, "What the compiler says", compiler="" if edited else STORED
+        )
+    except LabError as error:
+        return _answer(False, "The kernel was stopped.", [{"line": 0, "text": str(error)}], "Why")
+    # The text of an exercise is a region, and its costs show in the lines of the whole kernel.
+    whole = lab.kernel(kernel.name).source if exercise is not None else source
+    lines = _lines(done.report, whole)
+    notes = []
+    for hazard in hazards:
+        file, line = ptx_line_origin(done.compiled.ptx, hazard.line)
+        notes.append(
+            {"line": line - above if _own(file, "cell" if exercise is not None else "") else 0, "text": str(hazard)}
+        )
+    totals = done.report.totals
+    summary = (
+        f"At {m} × {n} × {k}: {done.report.instructions:,} warp instructions, {totals.wavefronts:,} wavefronts of "
+        f"shared memory where {totals.ideal_wavefronts:,} are possible, {totals.sectors:,} sectors of global memory."
+    )
+    passed = bool(done.passed) and not notes
+    verdict = done.verdict if done.passed else str(done).split("\n")[0]
+    if done.passed:
+        verdict = "The result is right." if passed else "The result is right, and that is luck."
+    if exercise is not None:
+        try:
+            verdict, passed = str(exercise.check(kernel)), True
+        except LabError as error:
+            verdict, passed = str(error), False
+    return _answer(passed, verdict, notes, "Hazards", summary, lines, _advice(lines), CLANG if edited else STORED, True)
+
+
+def _answer(
+    passed: bool,
+    verdict: str,
+    notes: list[dict[str, Any]],
+    heading: str,
+    summary: str = "",
+    lines: Sequence[dict[str, Any]] = (),
+    advice: str = "",
+    compiler: str = "",
+    counted: bool = False,
+) -> str:
+    return json.dumps(
+        {
+            "passed": passed,
+            "verdict": verdict,
+            "notes": notes,
+            "heading": heading,
+            "summary": summary,
+            "lines": list(lines),
+            "advice": advice,
+            "compiler": compiler,
+            "counted": counted,
+        }
+    )
+
+
+def _lines(report: Any, source: str) -> list[dict[str, Any]]:
+    """The lines of the source that touch memory, with their counts; code of a header counts at the line of its call."""
+    text = source.split("\n")
+    sums: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for site in report.sites:
+        line = next((line for file, line in reversed([(site.file, site.line), *site.inlined_at]) if _own(file)), 0)
+        if 0 < line <= len(text):
+            for index, count in enumerate((site.wavefronts, site.ideal_wavefronts, site.sectors)):
+                sums[line][index] += count
+    return [
+        {"line": line, "text": text[line - 1].strip(), "wavefronts": w, "ideal": i, "sectors": s}
+        for line, (w, i, s) in sorted(sums.items())
+        if w or s
+    ]
+
+
+def _own(file: str | None, only: str = "") -> bool:
+    """Whether the text in the editor is this file. only: its name, where the rest of the kernel is another file."""
+    return file is not None and (file == only if only else file == "cell" or file.endswith(".cu"))
+
+
+def _advice(lines: Sequence[dict[str, Any]]) -> str:
+    """A sentence on the line that loses most, if one does."""
+    worst = max(lines, key=lambda line: line["wavefronts"] - line["ideal"], default=None)
+    if worst is None or worst["wavefronts"] <= worst["ideal"]:
+        return "No line takes more wavefronts than the least possible."
+    times = worst["wavefronts"] / max(1, worst["ideal"])
+    return (
+        f"Line {worst['line']} loses most: {times:.1f} times the least possible, "
+        "because lanes of a warp ask for different words of one bank."
+    )

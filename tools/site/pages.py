@@ -1,0 +1,191 @@
+"""Prepares the sources of the site: notebooks with their stored outputs, pages of docs, pictures, live widgets."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_markdown_cell, new_output
+
+from gemm_lab.notebook.widgets.asleep import ASLEEP
+from gemm_lab.notebook.widgets.modules import css
+from gemm_lab.notebook_files import notebooks_in
+from gpu_simulator.errors import LabError
+from tools.colab import BRANCH, REPOSITORY, is_setup
+from tools.site.links import START, Links, place
+from tools.site.widgets import Live, live_widgets, pictures, words
+
+HERE = Path(__file__).parent
+# The pages of docs/ in their order on the site: those that notebooks link to, and those of teachers and authors.
+BESIDE = ["docs/GLOSSARY.md", "docs/REFERENCES.md", "docs/ERRATA.md"]
+LATER = ["CLASSROOM", "CLASSROOM_SERVER", "OWN_CHAPTER", "ARCHITECTURE", "CONTRIBUTING"]
+FILES = {"LICENSE": "_static/LICENSE.txt"}
+LEXER = "lab_cell"  # see `tools/site/conf.py`
+HIDDEN = "hide-input"  # the tag with which myst-nb folds the code of a cell
+STILL = "This is a picture. In JupyterLab, in a notebook that is running, it answers to your choices."
+ASLEEP_WORDS = re.compile(rf'<div class="{ASLEEP}".*?</div>', re.S)
+RUN_TO_ANSWER = "This is a picture of the box: run the cell to answer."
+ANSWER_IN_JUPYTER = "This is a picture of the box; in JupyterLab it takes your answer."
+ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[\w.-]+")
+PLACEHOLDER = REPOSITORY.split("/")[-2]  # what stands for the account until somebody publishes the repository
+
+
+@dataclass
+class Counts:
+    """What was prepared: the pages, the widgets that live on them, and the places of those that stay pictures."""
+
+    pages: int = 0
+    live: int = 0
+    still: list[str] = field(default_factory=list)
+
+
+def sources(root: Path) -> list[str]:
+    """The sources of all pages in reading order, as paths from the repository's folder `root`."""
+    notebooks = [path.relative_to(root).as_posix() for path in notebooks_in(root / "notebooks")]
+    return [START, *notebooks, *BESIDE, *(f"docs/{name}.md" for name in LATER)]
+
+
+def prepare(root: Path, into: Path, address: str = "") -> Counts:
+    """Write the sources of the site into the folder `into`, which must be new.
+
+    address: where the repository is published on GitHub, such as "owner/repo"; the pages of notebooks then open in
+    Colab, Kaggle, Binder and Codespaces. Raises `LabError` for an address of another form, and for a link that leads
+    nowhere.
+    """
+    if address and not ADDRESS.fullmatch(address):
+        raise LabError(f"ADDRESS is the owner and the name of a repository on GitHub, owner/repo, not {address!r}.")
+    pages = sources(root)
+    links, counts = Links(root, pages, FILES), Counts(len(pages))
+    static = into / "_static"
+    shutil.copytree(HERE / "static", static)
+    (static / "look.css").write_text(css(), encoding="utf-8")
+    for file, copy in FILES.items():
+        shutil.copyfile(root / file, into / copy)
+    for page in pages:
+        target = into / place(page)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if page.endswith(".ipynb"):
+            notebook = nbformat.read(root / page, as_version=4)
+            nbformat.write(_notebook(notebook, page, links, static / "widgets", address, counts), target)
+        else:
+            text = links.in_markdown(page, (root / page).read_text(encoding="utf-8"))
+            target.write_text(text + (_contents(pages) if page == START else ""), encoding="utf-8")
+    for picture in links.used:
+        (static / picture).parent.mkdir(exist_ok=True)
+        shutil.copyfile(root / picture, static / picture)
+    return counts
+
+
+def _contents(pages: list[str]) -> str:
+    """The table of contents, which the start page holds and the sidebar of every page shows."""
+    notebooks = [page for page in pages if page.endswith(".ipynb")]
+    parts = {"The notebooks": notebooks, "Beside them": BESIDE, "For teachers and authors": pages[-len(LATER) :]}
+    blocks = (
+        f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(place(page) for page in part) + "\n```\n"
+        for caption, part in parts.items()
+    )
+    return "".join(blocks)
+
+
+def _notebook(
+    notebook: nbformat.NotebookNode, page: str, links: Links, into: Path, address: str, counts: Counts
+) -> nbformat.NotebookNode:
+    """The notebook as Sphinx reads it; changes it in place. Widgets' modules and pictures go into the folder `into`."""
+    alive = live_widgets(notebook)
+    for number, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown":
+            cell.source = links.in_markdown(page, cell.source)
+        elif cell.cell_type == "code":
+            name = f"{Path(page).stem}-{number}"
+            cell.outputs = list(_outputs(cell, page, name, links, into, alive.get(number, []), counts))
+            if words_of := picture_words(cell):
+                cell.metadata["mystnb"] = {"image": {"alt": words_of}}
+            if cell.metadata.get("jupyter", {}).get("source_hidden"):
+                cell.metadata["tags"] = [*cell.metadata.get("tags", []), HIDDEN]
+    notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": LEXER}
+    notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
+    if address:
+        notebook.cells.insert(1, new_markdown_cell(open_in(page, address)))
+    return notebook
+
+
+def picture_words(cell: nbformat.NotebookNode) -> str:
+    """What the first picture of a cell shows, for those who do not see it; "" if the cell has none."""
+    for output in cell.outputs:
+        if "image/png" in output.get("data", {}):
+            text = "".join(output.data.get("text/plain", ""))
+            return "A plot" if text.startswith("<") else re.sub(r"^\[\w+\] ", "", text)
+    return ""
+
+
+def open_in(page: str, address: str) -> str:
+    """The line of links that open a notebook of a published repository elsewhere, as Markdown."""
+    there = {
+        "Colab": f"https://colab.research.google.com/github/{address}/blob/{BRANCH}/{page}",
+        "Kaggle": f"https://www.kaggle.com/kernels/welcome?src=https://github.com/{address}/blob/{BRANCH}/{page}",
+        "Binder": f"https://mybinder.org/v2/gh/{address}/{BRANCH}?labpath={page}",
+        "Codespaces": f"https://codespaces.new/{address}",
+    }
+    return "Run this notebook in " + " · ".join(f"[{name}]({link})" for name, link in there.items())
+
+
+def _outputs(
+    cell: nbformat.NotebookNode,
+    page: str,
+    name: str,
+    links: Links,
+    into: Path,
+    alive: list[Live | None],
+    counts: Counts,
+) -> Iterator[nbformat.NotebookNode]:
+    """The stored outputs of a cell, with its widgets in place of their pictures."""
+    widgets = iter(alive)
+    of_widgets = pictures(cell)
+    for number, output in enumerate(cell.outputs):
+        data = output.get("data", {})
+        if any(output is one for one in of_widgets):
+            widget = next(widgets)
+            counts.live += widget is not None
+            counts.still += [] if widget else [name]
+            html = live_html(widget, data, name, into) if widget else still_html(data, name, into)
+            output = new_output("display_data", {"text/html": html})
+        elif words(output) and any(cell.outputs[number + 1] is one for one in of_widgets):
+            continue  # it says how a widget comes to life in Jupyter: here it lives, or another sentence is below it
+        elif "text/html" in data:
+            data["text/html"] = links.in_html(page, _for_readers(data["text/html"]))
+        yield output
+
+
+def _for_readers(html: str) -> str:
+    """The HTML of an output without the words that speak of running the cell."""
+    return ASLEEP_WORDS.sub("", html).replace(RUN_TO_ANSWER, ANSWER_IN_JUPYTER)
+
+
+def live_html(widget: Live, stored: dict, name: str, into: Path) -> str:
+    """HTML of a widget: its state, and its stored picture, which stays until the page has loaded the module."""
+    into.mkdir(parents=True, exist_ok=True)
+    (into / f"{widget.module}.js").write_text(widget.source, encoding="utf-8")
+    state = json.dumps(widget.state, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f'<div class="lab-widget" data-module="{widget.module}">'
+        f'<script type="application/json">{state}</script>{_picture(stored, name, into)}</div>'
+    )
+
+
+def still_html(stored: dict, name: str, into: Path) -> str:
+    """HTML of a widget that stays a picture, and the sentence that says so."""
+    return f'<div class="lab-still">{_picture(stored, name, into)}<p>{STILL}</p></div>'
+
+
+def _picture(stored: dict, name: str, into: Path) -> str:
+    into.mkdir(parents=True, exist_ok=True)
+    (into / f"{name}.png").write_bytes(b64decode(stored["image/png"]))
+    alt = escape("".join(stored.get("text/plain", "")))
+    return f'<img src="../_static/widgets/{name}.png" alt="{alt}" loading="lazy">'
