@@ -7,6 +7,7 @@ register is used again. Instructions whose results nobody reads are left out in 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpu_simulator.compiler.llvm_ir.reading.debug_lines import Frame
@@ -15,25 +16,27 @@ from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 # The prefix of the registers of a type; the same as NVRTC's.
 PREFIXES = {"pred": "%p", "b16": "%rs", "b32": "%r", "b64": "%rd", "f32": "%f", "f64": "%fd"}
-_REGISTER = re.compile(r"%(?:p|rs|r|rd|f|fd)\d+\b")
+REGISTER = re.compile(r"%(?:p|rs|r|rd|f|fd)\d+\b")
 
 
 @dataclass
 class Line:
-    """A line of PTX. `writes` are the registers that it sets; one that is `pure` has no other effect.
+    """An instruction or label of PTX, or an asm statement in several lines of text.
 
-    A label ends in a colon. frames: its position in the source, see `DebugLines.frames`.
+    `writes` and `reads` are the registers that it sets and reads; one that is `pure` has no other effect. frames: its
+    position in the source, see `DebugLines.frames`.
     """
 
     text: str
     writes: tuple[str, ...] = ()
+    reads: frozenset[str] = frozenset()
     pure: bool = False
     frames: tuple[Frame, ...] = ()
+    is_asm: bool = False
 
-    def reads(self) -> set[str]:
-        """The registers in the text that are not only written."""
-        found = set(_REGISTER.findall(self.text))
-        return found - set(self.writes) if self.pure else found
+    @property
+    def is_label(self) -> bool:
+        return self.text.endswith(":")
 
 
 def register_type(of: Scalar) -> str:
@@ -54,7 +57,7 @@ def width(of: Integer) -> int:
 
 def is_register(operand: str) -> bool:
     """Whether an operand is a register of this function; constants and names of variables are not."""
-    return bool(_REGISTER.fullmatch(operand))
+    return bool(REGISTER.fullmatch(operand))
 
 
 class Code:
@@ -79,7 +82,9 @@ class Code:
         if key not in self.known:
             target = self.known[key] = self.register(kind)
             self.origins[target] = key
-            self.lines.append(Line(f"{opcode} {target}, {', '.join(sources)};", (target,), True, self.frames))
+            reads = frozenset(REGISTER.findall(" ".join(sources)))
+            text = f"{opcode} {target}, {', '.join(sources)};"
+            self.lines.append(Line(text, (target,), reads, True, self.frames))
         return self.known[key]
 
     def unpack(self, opcode: str, kind: str, count: int, source: str) -> list[str]:
@@ -89,12 +94,23 @@ class Code:
             targets = [self.register(kind) for _ in keys]
             self.known.update(zip(keys, targets, strict=True))
             text = f"{opcode} {{{', '.join(targets)}}}, {source};"
-            self.lines.append(Line(text, tuple(targets), True, self.frames))
+            self.lines.append(Line(text, tuple(targets), frozenset({source}), True, self.frames))
         return [self.known[key] for key in keys]
 
     def put(self, text: str, *writes: str) -> None:
-        """Write an instruction that has an effect, or that sets a register which is set in several places."""
-        self.lines.append(Line(text, writes, False, self.frames))
+        """Write an instruction that has an effect, or that sets a register which is set in several places.
+
+        writes: the registers that it sets. Those that stand in the text once more are also read.
+        """
+        found = REGISTER.findall(text)
+        for register in writes:
+            found.remove(register)
+        self.lines.append(Line(text, writes, frozenset(found), False, self.frames))
+
+    def asm(self, text: str, writes: Iterable[str], reads: Iterable[str]) -> None:
+        """Write the lines of an asm statement."""
+        lines = ["// begin inline asm", *filter(None, map(str.strip, text.split("\n"))), "// end inline asm"]
+        self.lines.append(Line("\n\t".join(lines), tuple(writes), frozenset(reads), False, self.frames, True))
 
     def label(self, name: str) -> None:
         """Write a label."""
@@ -128,7 +144,7 @@ class Code:
                 continue
             if line.text.startswith("bra ") and _next_labels(kept, line.text[4:-1]):
                 continue
-            needed |= line.reads()
+            needed |= line.reads
             kept.append(line)
         return kept[::-1]
 
@@ -136,7 +152,7 @@ class Code:
 def _next_labels(later: list[Line], label: str) -> bool:
     """Whether a label stands directly behind, among others. later: the lines behind, the nearest one last."""
     for line in reversed(later):
-        if not line.text.endswith(":"):
+        if not line.is_label:
             return False
         if line.text[:-1] == label:
             return True

@@ -12,6 +12,7 @@ from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
 from gpu_simulator.compiler.llvm_ir.lowering.calls import call, declared, of_parameter, own_align, prototype, taken
 from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
 from gpu_simulator.compiler.llvm_ir.lowering.inline_asm import asm
+from gpu_simulator.compiler.llvm_ir.moves import without_moves
 from gpu_simulator.compiler.llvm_ir.reading.debug_lines import Frame
 from gpu_simulator.compiler.llvm_ir.reading.instructions import BINARY, CONVERSIONS, Instruction
 from gpu_simulator.compiler.llvm_ir.reading.module import Block, Function, Module
@@ -81,7 +82,7 @@ def function_text(module: Module, function: Function, number: int, arch: str, li
             if instruction is block.instructions[-1]:  # what is computed on the way to a target is not known elsewhere
                 known[block.label] = dict(low.code.known)
             _translate(low, instruction)
-    return [*_head(low), "{", *_registers(low), *lines.interleaved(low.code.finished()), "}"]
+    return [*_head(low), "{", *_registers(low), *lines.interleaved(without_moves(low.code.finished())), "}"]
 
 
 def _translate(low: Lowering, instruction: Instruction) -> None:

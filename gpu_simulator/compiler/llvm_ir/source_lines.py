@@ -18,7 +18,7 @@ class SourceLines:
         texts: list[str] = []
         last: tuple[Frame, ...] = ()
         for line in lines:
-            if line.text.endswith(":"):
+            if line.is_label:
                 texts.append(line.text)
                 continue
             if line.frames and line.frames != last:

@@ -32,6 +32,7 @@ def asm(low: Lowering, instruction: Instruction) -> None:
     names: list[str] = []
     given: list[tuple[str, Scalar]] = []  # of each result the register and its type
     inputs: list[str] = []
+    tied: list[str] = []  # results that are also read
     for constraint in instruction.constraints:
         if constraint.startswith("="):
             kind = _kind(constraint)
@@ -48,16 +49,15 @@ def asm(low: Lowering, instruction: Instruction) -> None:
             register, kind = given[int(constraint)]
             code.move(register, _as(low, of, kind, value), register_type(kind))
             names.append(register)
+            tied.append(register)
         else:
             kind = _kind(constraint)
             names.append(code.in_register(_as(low, of, kind, value), register_type(kind)))
     low.calls += 1
     text = _PLACE.sub(lambda found: _operand(found, names, low.calls), instruction.template)
-    code.put("// begin inline asm")
-    lines = [line.strip() for line in text.split("\n")]
-    for line in filter(None, lines):
-        code.put(line)
-    code.put("// end inline asm")
+    written = [register for register, _ in given]
+    reads = tied + [name for name in names[len(given) :] if is_register(name) and name not in written]
+    code.asm(text, written, reads)
     back: list[Operand] = []
     for (register, kind), of in zip(given, results, strict=True):
         value = _as(low, kind, of, register)
