@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpu_simulator.compiler.llvm_ir.reading.debug_lines import Frame
 from gpu_simulator.compiler.llvm_ir.reading.types import Float, Integer, Pointer, Scalar
@@ -19,12 +20,23 @@ PREFIXES = {"pred": "%p", "b16": "%rs", "b32": "%r", "b64": "%rd", "f32": "%f", 
 REGISTER = re.compile(r"%(?:p|rs|r|rd|f|fd)\d+\b")
 
 
+class Load(NamedTuple):
+    """What a load of one scalar reads: `kind` is its PTX type, `align` that of its address in bytes."""
+
+    base: str
+    offset: int
+    space: str
+    kind: str
+    align: int
+
+
 @dataclass
 class Line:
     """An instruction or label of PTX, or an asm statement in several lines of text.
 
     `writes` and `reads` are the registers that it sets and reads; one that is `pure` has no other effect. frames: its
-    position in the source, see `DebugLines.frames`.
+    position in the source, see `DebugLines.frames`. only_registers: it neither writes memory nor waits.
+    load: of one scalar, if it is such a load and may be moved.
     """
 
     text: str
@@ -33,6 +45,8 @@ class Line:
     pure: bool = False
     frames: tuple[Frame, ...] = ()
     is_asm: bool = False
+    only_registers: bool = False
+    load: Load | None = None
 
     @property
     def is_label(self) -> bool:
@@ -84,7 +98,7 @@ class Code:
             self.origins[target] = key
             reads = frozenset(REGISTER.findall(" ".join(sources)))
             text = f"{opcode} {target}, {', '.join(sources)};"
-            self.lines.append(Line(text, (target,), reads, True, self.frames))
+            self.lines.append(Line(text, (target,), reads, True, self.frames, only_registers=True))
         return self.known[key]
 
     def unpack(self, opcode: str, kind: str, count: int, source: str) -> list[str]:
@@ -94,23 +108,27 @@ class Code:
             targets = [self.register(kind) for _ in keys]
             self.known.update(zip(keys, targets, strict=True))
             text = f"{opcode} {{{', '.join(targets)}}}, {source};"
-            self.lines.append(Line(text, tuple(targets), frozenset({source}), True, self.frames))
+            self.lines.append(Line(text, tuple(targets), frozenset({source}), True, self.frames, only_registers=True))
         return [self.known[key] for key in keys]
 
-    def put(self, text: str, *writes: str) -> None:
+    def put(self, text: str, *writes: str, only_registers: bool = False, load: Load | None = None) -> None:
         """Write an instruction that has an effect, or that sets a register which is set in several places.
 
-        writes: the registers that it sets. Those that stand in the text once more are also read.
+        writes: the registers that it sets. Those that stand in the text once more are also read. For the others see
+        `Line`.
         """
         found = REGISTER.findall(text)
         for register in writes:
             found.remove(register)
-        self.lines.append(Line(text, writes, frozenset(found), False, self.frames))
+        self.lines.append(
+            Line(text, writes, frozenset(found), False, self.frames, False, only_registers or load is not None, load)
+        )
 
-    def asm(self, text: str, writes: Iterable[str], reads: Iterable[str]) -> None:
-        """Write the lines of an asm statement."""
+    def asm(self, text: str, writes: Iterable[str], reads: Iterable[str], only_registers: bool) -> None:
+        """Write the lines of an asm statement. only_registers: see `Line`."""
         lines = ["// begin inline asm", *filter(None, map(str.strip, text.split("\n"))), "// end inline asm"]
-        self.lines.append(Line("\n\t".join(lines), tuple(writes), frozenset(reads), False, self.frames, True))
+        text = "\n\t".join(lines)
+        self.lines.append(Line(text, tuple(writes), frozenset(reads), False, self.frames, True, only_registers))
 
     def label(self, name: str) -> None:
         """Write a label."""
@@ -133,7 +151,7 @@ class Code:
         """Set a register that is set in several places."""
         if kind == "pred" and not is_register(source):
             source = self.in_register(source, kind)
-        self.put(f"mov.{kind} {target}, {source};", target)
+        self.put(f"mov.{kind} {target}, {source};", target, only_registers=True)
 
     def finished(self) -> list[Line]:
         """The lines that have an effect or that others need, without branches to the line that follows anyway."""

@@ -19,6 +19,7 @@ from gpu_simulator.compiler.llvm_ir.reading.module import Block, Function, Modul
 from gpu_simulator.compiler.llvm_ir.reading.types import Pointer, align_of, scalars
 from gpu_simulator.compiler.llvm_ir.source_lines import SourceLines
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from gpu_simulator.compiler.llvm_ir.wide_loads import with_wide_loads
 
 _LOWERED: dict[str, Callable[[Lowering, Instruction], None]] = {
     **dict.fromkeys(BINARY, arithmetic.binary),
@@ -82,7 +83,13 @@ def function_text(module: Module, function: Function, number: int, arch: str, li
             if instruction is block.instructions[-1]:  # what is computed on the way to a target is not known elsewhere
                 known[block.label] = dict(low.code.known)
             _translate(low, instruction)
-    return [*_head(low), "{", *_registers(low), *lines.interleaved(without_moves(low.code.finished())), "}"]
+    return [
+        *_head(low),
+        "{",
+        *_registers(low),
+        *lines.interleaved(without_moves(with_wide_loads(low.code.finished()))),
+        "}",
+    ]
 
 
 def _translate(low: Lowering, instruction: Instruction) -> None:

@@ -1,5 +1,7 @@
 """LLVM IR to PTX: loads and stores of every size, state spaces, variables, atomics, blocks of bytes."""
 
+import re
+
 import ir_text
 import numpy as np
 import pytest
@@ -209,3 +211,46 @@ def test_a_variable_keeps_its_value_and_its_name():
     ir_text.run(body, a, a, a, before=before)
     assert (a == -5).all()
     assert "other" not in translate(ir_text.module(body, before), arch="sm_80")
+
+
+FOUR = """  %p1 = getelementptr i8, ptr %pa, i64 4
+  %p2 = getelementptr i8, ptr %pa, i64 8
+  %p3 = getelementptr i8, ptr %pa, i64 12
+  %x0 = load i32, ptr %pa, align 16
+  %x2 = load i32, ptr %p2, align 8
+  %c = call i32 asm "add.s32 $0, $1, 1;", "=r,r"(i32 %x0)
+  %x1 = load i32, ptr %p1, align 4
+BETWEEN
+  %x3 = load i32, ptr %p3, align 4
+  %s = mul i32 %x1, 10
+  %u = mul i32 %x2, 100
+  %v = mul i32 %x3, 1000
+  %w = add i32 %c, %s
+  %y = add i32 %u, %v
+  %r = add i32 %w, %y
+  store i32 %r, ptr %pd
+  ret void"""
+
+
+@pytest.mark.parametrize(
+    ("between", "align", "loads"),
+    [
+        ("", 16, ["v4.u32"]),
+        ("", 8, ["v2.u32", "v2.u32"]),
+        ("", 4, ["u32", "v2.u32", "u32"]),
+        ("  store i32 0, ptr %b", 16, ["v2.u32", "u32", "u32"]),
+        ('  call void asm sideeffect "bar.sync 0;", ""()', 16, ["v2.u32", "u32", "u32"]),
+        ('  call void asm "// writes", "~{memory}"()', 16, ["v2.u32", "u32", "u32"]),
+        ("  fence seq_cst", 16, ["v2.u32", "u32", "u32"]),
+        ("  %vol = load volatile i32, ptr %b", 16, ["v2.u32", "u32", "u32"]),
+    ],
+)
+def test_loads_that_lie_side_by_side_become_one(between, align, loads):
+    a, d = np.arange(128, dtype=np.int32), np.zeros(32, np.int32)
+    body = at("pa", "<4 x i32>", "a") + at("pd", "i32", "d")
+    body += FOUR.replace("BETWEEN", between).replace("ptr %pa, align 16", f"ptr %pa, align {align}")
+    ir_text.run(body, a, d.copy(), d)
+    four = a.reshape(32, 4)
+    assert np.array_equal(d, four @ [1, 10, 100, 1000] + 1)
+    ptx = translate(ir_text.module(body), arch="sm_80")
+    assert re.findall(r"ld\.global\.((?:v\d\.)?u32)", ptx) == loads

@@ -106,3 +106,20 @@ def test_moves_between_registers_of_other_types_stay():
     code.put("mov.b32 %f1, %r1;", "%f1")
     code.put("st.global.f32 [%rd1], %f1;")
     assert sum(bool(re.match("mov", line.text)) for line in without_moves(code.lines)) == 1
+
+
+def test_registers_that_became_one_are_needed_as_long_as_both_were():
+    code = Code()
+    for text, *writes in [
+        ("ld.global.u32 %r1, [%rd1];", "%r1"),
+        ("ld.global.u32 %r2, [%rd1+4];", "%r2"),
+        ("@%p1 bra other;",),
+        ("mov.b32 %r3, %r1;", "%r3"),
+        ("bra end;",),
+    ]:
+        code.put(text, *writes)
+    code.label("other")
+    code.put("mov.b32 %r3, %r2;", "%r3")
+    code.label("end")
+    code.put("st.global.u32 [%rd1], %r3;")
+    assert sum(line.text.startswith("mov") for line in without_moves(code.lines)) == 1

@@ -57,7 +57,8 @@ def asm(low: Lowering, instruction: Instruction) -> None:
     text = _PLACE.sub(lambda found: _operand(found, names, low.calls), instruction.template)
     written = [register for register, _ in given]
     reads = tied + [name for name in names[len(given) :] if is_register(name) and name not in written]
-    code.asm(text, written, reads)
+    effects = "sideeffect" in instruction.flags or "~{memory}" in instruction.constraints
+    code.asm(text, written, reads, only_registers=not effects)
     back: list[Operand] = []
     for (register, kind), of in zip(given, results, strict=True):
         value = _as(low, kind, of, register)

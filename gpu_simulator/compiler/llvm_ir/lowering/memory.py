@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.code import register_type
+from math import gcd
+
+from gpu_simulator.compiler.llvm_ir.code import Load, register_type
 from gpu_simulator.compiler.llvm_ir.lowering import conversions
 from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
 from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
@@ -58,11 +60,11 @@ def load_from(low: Lowering, prefix: str, address: Address, of: Type, align: int
         size = size_of(part[0])
         if size < 4 and size * count >= 4:  # several in each word
             words = [code.register(_WORD) for _ in range(size * count // 4)]
-            _access(low, prefix, address, offset, _WORD, words, True)
+            _read(low, prefix, address, offset, _WORD, words, gcd(align, offset))
             targets += conversions.regrouped(code, WORD, part[0], words)
             continue
         registers = [code.register("b16" if kind == BOOLEAN else register_type(kind)) for kind in part]
-        _access(low, prefix, address, offset, memory_type(part[0]), registers, True)
+        _read(low, prefix, address, offset, memory_type(part[0]), registers, gcd(align, offset))
         if part[0] == BOOLEAN:
             registers = [conversions.convert(code, "trunc", Integer(8), BOOLEAN, register) for register in registers]
         targets += registers
@@ -78,25 +80,37 @@ def store_to(low: Lowering, prefix: str, address: Address, of: Type, values: lis
         size = size_of(part[0])
         if size < 4 and size * count >= 4:
             words = [code.in_register(word, _WORD) for word in conversions.regrouped(code, part[0], WORD, given)]
-            _access(low, prefix, address, offset, _WORD, words, False)
+            _write(low, prefix, address, offset, _WORD, words)
             continue
         if part[0] == BOOLEAN:
             given = [conversions.convert(code, "zext", BOOLEAN, Integer(8), value) for value in given]
         kind = "b16" if part[0] == BOOLEAN else register_type(part[0])
         registers = [code.in_register(value, kind) for value in given]
-        _access(low, prefix, address, offset, memory_type(part[0]), registers, False)
+        _write(low, prefix, address, offset, memory_type(part[0]), registers)
 
 
-def _access(
-    low: Lowering, prefix: str, address: Address, offset: int, kind: str, registers: list[str], reads: bool
-) -> None:
-    """Write one load or store of one, two or four registers."""
+def _read(low: Lowering, prefix: str, address: Address, offset: int, kind: str, registers: list[str], at: int) -> None:
+    """Write one load of one, two or four registers. at: the alignment of its address in bytes."""
+    space, vector, group = _words(address, registers)
+    load = None
+    if prefix == "ld" and not vector:
+        load = Load(address.base, address.offset + offset, address.space or "", kind, at)
+    text = f"{prefix}{space}{vector}.{kind} {group}, {address.in_brackets(offset)};"
+    low.code.put(text, *registers, load=load, only_registers=prefix == "ld")
+
+
+def _write(low: Lowering, prefix: str, address: Address, offset: int, kind: str, registers: list[str]) -> None:
+    """Write one store of one, two or four registers."""
+    space, vector, group = _words(address, registers)
+    low.code.put(f"{prefix}{space}{vector}.{kind} {address.in_brackets(offset)}, {group};")
+
+
+def _words(address: Address, registers: list[str]) -> tuple[str, str, str]:
+    """Of a load or store the words for its state space and for the number of registers, and the registers."""
     space = f".{address.space}" if address.space else ""
-    vector = f".v{len(registers)}" if len(registers) > 1 else ""
-    group = f"{{{', '.join(registers)}}}" if vector else registers[0]
-    place = address.in_brackets(offset)
-    pair = f"{group}, {place}" if reads else f"{place}, {group}"
-    low.code.put(f"{prefix}{space}{vector}.{kind} {pair};", *(registers if reads else ()))
+    if len(registers) == 1:
+        return space, "", registers[0]
+    return space, f".v{len(registers)}", f"{{{', '.join(registers)}}}"
 
 
 def _accesses(of: Type, align: int) -> list[tuple[int, int, int]]:
