@@ -1,4 +1,6 @@
-"""Leaves out moves: two registers become one where neither holds a value while the other does.
+"""Leaves out moves: two registers become one where neither is set while the other holds a value that is needed.
+
+A move from one to the other does not count: behind it both hold the same value.
 
 The moves into the registers of phi instructions, and those into the operands of asm that are read and written, are of
 this kind: the value that is moved is seldom needed afterwards.
@@ -41,6 +43,11 @@ def without_moves(lines: list[Line]) -> list[Line]:
     stretches = _stretches(lines, related)
     _needed_after(stretches)
     alive = _alive(lines, stretches, related)
+    sets = _sets(lines, related)
+    between: dict[str, list[tuple[int, str, str]]] = {register: [] for register in related}
+    for move in moves:
+        between[move[1]].append(move)
+        between[move[2]].append(move)
     joined: dict[str, str] = {}
 
     def name(register: str) -> str:
@@ -48,11 +55,20 @@ def without_moves(lines: list[Line]) -> list[Line]:
             register = joined[register]
         return register
 
-    for _, target, source in sorted(moves, key=_repeated(stretches)):
-        one, other = name(target), name(source)
-        if one != other and not alive[one] & alive[other]:
+    left, before = sorted(moves, key=_repeated(stretches)), -1
+    while len(joined) != before:  # what has become one register may make room for others
+        before = len(joined)
+        for _, target, source in left:
+            one, other = name(target), name(source)
+            if one == other:
+                continue
+            copies = sum(1 << number for number, *pair in set(between[other]) if {*map(name, pair)} == {one, other})
+            if (sets[one] & ~copies & alive[other]) | (sets[other] & ~copies & alive[one]):
+                continue
             joined[other] = one
             alive[one] |= alive[other]
+            sets[one] |= sets[other]
+            between[one] += between[other]
     return [line for line in (_renamed(line, name, related) for line in lines) if not _is_idle(line)]
 
 
@@ -109,6 +125,16 @@ def _needed_after(stretches: list[_Stretch]) -> None:
             if len(after) != len(stretch.after):
                 stretch.after, changed = after, True
                 before[number] = stretch.uses | (after - stretch.sets)
+
+
+def _sets(lines: list[Line], related: Iterable[str]) -> dict[str, int]:
+    """Of each register the lines that set it, as the bits of a number."""
+    sets = dict.fromkeys(related, 0)
+    for number, line in enumerate(lines):
+        for register in line.writes:
+            if register in sets:
+                sets[register] |= 1 << number
+    return sets
 
 
 def _alive(lines: list[Line], stretches: list[_Stretch], related: Iterable[str]) -> dict[str, int]:

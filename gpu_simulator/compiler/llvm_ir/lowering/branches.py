@@ -10,7 +10,7 @@ from gpu_simulator.compiler.llvm_ir.lowering.calls import hand_over
 from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
 from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
 from gpu_simulator.compiler.llvm_ir.reading.types import Integer, Pointer, scalars
-from gpu_simulator.compiler.llvm_ir.reading.values import Typed
+from gpu_simulator.compiler.llvm_ir.reading.values import Typed, Zero
 from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
 
 
@@ -35,6 +35,8 @@ def go(low: Lowering, target: str) -> None:
         value = next((value for value, block in phi.incoming if block == low.block), None)
         if value is None:
             raise UnsupportedIR(f"A phi instruction without a value from the block {low.block}")
+        if isinstance(value, Zero) and value.undefined:
+            continue  # the register may keep what it holds
         space = low.spaces.get(phi.name or "")
         given = low.operands(Typed(phi.type, value))
         for kind, held, new in zip(scalars(phi.type), low.values[phi.name or ""], given, strict=True):
