@@ -67,7 +67,7 @@ def without_moves(lines: list[Line]) -> list[Line]:
                 continue
             joined[other] = one
             alive[one] |= alive[other]
-            sets[one] |= sets[other]
+            sets[one] = (sets[one] | sets[other]) & ~copies  # those will be left out
             between[one] += between[other]
     return [line for line in (_renamed(line, name, related) for line in lines) if not _is_idle(line)]
 
