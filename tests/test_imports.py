@@ -94,6 +94,7 @@ def test_what_only_machine_code_tells_is_unknown_and_never_0(monkeypatch):
     run = kernel.run(256, backend="simulator")
     shown = repr(run)
     assert run.passed and all(f"{what} unknown" in shown for what in ("registers", "spilled", "blocks on an SM"))
+    assert "clang's PTX: counts may differ" in shown and "counts may differ" in run._repr_html_()
     assert "registers 0" not in shown and "unknown registers" in repr(run.compiled)
     for ask in (kernel.occupancy, kernel.sass, kernel.instruction_mix):
         with pytest.raises(lab.LabError, match="without NVIDIA's compiler"):

@@ -1,7 +1,7 @@
 """Writes locks/: for each set of packages, the exact versions and the hashes of their files. `make update` runs it.
 
-`lab`, `cuda13` and `cuda12` are complete environments; an environment is made from one of them. `classroom`, `course`,
-`site` and `test` can be added to each of the three. `cutlass` needs the bindings of CUDA 13, so it can be added to
+`lab`, `cuda13` and `cuda12` are complete environments; an environment is made from one of them. `clang`, `classroom`,
+`course`, `site` and `test` can be added to each of the three. `cutlass` needs the bindings of CUDA 13, so it can be added to
 `lab` and `cuda13` only. `simulator` is for gpu_simulator alone. One file is for every Python from 3.10 on and for
 Linux, Windows and macOS; environment markers say which lines apply. Every locked package has a wheel, so nothing is
 built.
@@ -36,7 +36,7 @@ SYSTEMS = (
     {"sys_platform": "darwin", "platform_system": "Darwin", "platform_machine": "arm64", "os_name": "posix"},
 )
 WHOLE = ("lab", "cuda13", "cuda12")
-ADDED = ("classroom", "course", "cutlass", "simulator", "site", "test")
+ADDED = ("clang", "classroom", "course", "cutlass", "simulator", "site", "test")
 # What pip may choose from when it is asked for metadata: one system of each kind.
 PLATFORMS = (
     "any",

@@ -269,6 +269,12 @@ class Run:
         fit = self.occupancy or self.kernel.occupancy(self.compiled)
         return f"{fit.blocks} ({fit.limit})"
 
+    def _compiler(self) -> str:
+        """What has to be said of a kernel that NVIDIA's compiler did not compile."""
+        if self.compiled.registers:
+            return ""
+        return "clang's PTX: counts may differ from those of NVIDIA's compiler, which alone makes machine code."
+
     def _recorded(self) -> str:
         if self.recorded is None:
             return ""
@@ -295,7 +301,7 @@ class Run:
     def __repr__(self) -> str:
         lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
         lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
-        below = (self._untimed(), self._stopped(), *self._warned(), self._recorded(), self._printed())
+        below = (self._untimed(), self._stopped(), *self._warned(), self._compiler(), self._recorded(), self._printed())
         lines += [f"      {text}" for text in below if text]
         return "\n".join(lines)
 
@@ -312,8 +318,7 @@ class Run:
             body += folded(lines.title, lines.body())
         body += "".join(remark(text, "bad") for text in (self._untimed(), self._stopped()) if text)
         body += "".join(remark(text) for text in self._warned())
-        if self._recorded():
-            body += remark(self._recorded(), "small")
+        body += "".join(remark(text, "small") for text in (self._compiler(), self._recorded()) if text)
         if self.output.strip():
             body += folded("printed by the kernel", printed(self._printed()))
         return card(body, theme.GOOD if self.passed else theme.BAD)

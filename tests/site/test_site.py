@@ -7,11 +7,13 @@ import threading
 from base64 import b64encode
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urljoin
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from gemm_lab import catalog
 from gemm_lab.notebook.widgets.asleep import ASLEEP
 from gpu_simulator.errors import LabError
 from tools.colab import open_book
@@ -37,7 +39,7 @@ def picture(text: str):
 def write(root: Path, page: str, *cells):
     """Write a notebook with a title, the two cells for machines without the lab, and these cells."""
     book = new_notebook(cells=[new_markdown_cell("# 00 · A title\n\n## A part"), *cells])
-    assert open_book(book, Path(page).stem)
+    assert open_book(book, Path(page).stem, "https://github.com/octocat/gemm_lab")
     (root / page).parent.mkdir(exist_ok=True)
     nbformat.write(book, root / page)
 
@@ -49,6 +51,7 @@ def root(tmp_path):
     for name in ("README.md", "LICENSE", *pages.BESIDE, *(f"docs/{name}.md" for name in pages.LATER)):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(f"# {Path(name).stem.title()}\n\n## A term\n")
+    (root / "pyproject.toml").write_text("[project.optional-dependencies]\n")
     (root / "images").mkdir()
     (root / "images/one.png").write_bytes(b"a picture")
     write(root, FIRST)
@@ -127,7 +130,7 @@ def test_the_badge_and_the_installation_are_left_out(root):
     book, counts, into = prepared(root)
     assert [cell.source.splitlines()[0] for cell in book.cells] == ["# 00 · A title"]
     for path in into.rglob("*"):
-        assert path.is_dir() or pages.PLACEHOLDER.encode() not in path.read_bytes(), path
+        assert path.is_dir() or built.PLACEHOLDER.encode() not in path.read_bytes(), path
     assert counts.pages == len(pages.sources(root)) == 11
 
 
@@ -136,8 +139,32 @@ def test_only_with_an_address_a_page_links_to_other_places(root):
     links = book.cells[1].source
     assert "https://colab.research.google.com/github/someone/gemm_lab/blob/main/notebooks/00_first.ipynb" in links
     assert "kaggle" in links and "mybinder" in links and "codespaces.new/someone/gemm_lab" in links
-    with pytest.raises(LabError, match="owner/repo"):
-        pages.prepare(root, into.with_name("other"), "https://github.com/someone")
+    (root / "pyproject.toml").write_text('Repository = "https://github.com/another/gemm_lab"\n')  # tools.publish
+    pages.prepare(root, into.with_name("published"))
+    assert "github/another/gemm_lab" in (into.with_name("published") / FIRST).read_text()
+    with pytest.raises(LabError, match="OWNER/REPO"):
+        pages.prepare(root, into.with_name("other"), "someone")
+
+
+def test_kernels_lead_to_the_live_page_where_the_site_has_one(root):
+    cells = [
+        new_code_cell('swizzle = lab.exercise("06_swizzle")\nswizzle'),
+        new_code_cell("%%kernel t4/02_vectorized_copy --region layout --as mine --exercise\n..."),
+        new_code_cell("%%kernel t4/03_swizzled --region layout --as other\n..."),
+        new_code_cell("other.run()"),
+    ]
+    write(root, FIRST, *cells)
+    book, _, _ = prepared(root)
+    assert not any("live" in cell.source for cell in book.cells)
+    into = root.parent / "with live"
+    pages.prepare(root, into, live=True)
+    book = nbformat.read(into / FIRST, as_version=4)
+    links = [cell.source for cell in book.cells if "lab-try" in cell.source]
+    region = catalog.kernel("t4/03_swizzled").regions["layout"].first_line
+    assert [link.split('"')[3] for link in links] == [
+        "../live/index.html#kernel=exercise/06_swizzle",
+        f"../live/index.html#kernel=t4/03_swizzled&line={region}",
+    ]
 
 
 def test_folded_code_stays_folded(root):
@@ -222,7 +249,7 @@ def test_a_widget_that_cannot_be_made_here_stays_a_picture():
         ('<img src="//example/x.png">', "from another host"),
         ('<a href="other.html">x</a>', "other.html leads nowhere"),
         ('<a href="#no">x</a>', "#no leads nowhere"),
-        (f"<p>{pages.PLACEHOLDER}</p>", "placeholder"),
+        (f"<p>{built.PLACEHOLDER}</p>", "placeholder"),
     ],
 )
 def test_what_is_wrong_with_a_page_is_seen(tmp_path, html, said):
@@ -249,6 +276,16 @@ def test_a_folder_of_something_else_is_kept(tmp_path):
     with pytest.raises(LabError, match="holds something else than a site"):
         build(tmp_path)
     assert (tmp_path / "work.txt").exists()
+
+
+def test_a_site_stays_until_the_new_one_is_in_order(tmp_path):
+    pytest.importorskip("sphinx", reason="the extra `site` is not installed")
+    for name in ("objects.inv", "index.html"):
+        (tmp_path / "site" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "site" / name).touch()
+    with pytest.raises(LabError, match="OWNER/REPO"):
+        build(tmp_path / "site", address="somewhere")
+    assert (tmp_path / "site" / "index.html").exists()
 
 
 # ---- The whole book in Chromium ----
@@ -311,7 +348,7 @@ def test_every_page_fits_and_its_widgets_live(site, reader, width, scheme):
     for path in sorted(folder.rglob("*.html")):
         name = path.relative_to(folder).as_posix()
         page.goto(name)
-        assert page.locator("details.hide[open]").count() == 0
+        assert page.locator("article details[open]:not(.lab-widget details)").count() == 0, name
         page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
         for box in page.locator(".lab-widget").all():
             box.scroll_into_view_if_needed()
@@ -346,7 +383,7 @@ def test_pages_follow_each_other_and_the_search_finds_words(reader):
     page.goto("index.html")
     seen = []
     while (following := page.locator("a.next-page")).count():
-        following.click()
+        page.goto(urljoin(page.url, following.get_attribute("href")))  # a click does not wait for the page
         seen.append(page.url.rpartition("/")[2].partition("_")[0])
     assert seen[:16] == [
         "00",
@@ -368,5 +405,4 @@ def test_pages_follow_each_other_and_the_search_finds_words(reader):
     ]
     assert len(seen) == 24
     page.goto("search.html?q=swizzle")
-    page.locator("ul.search li").first.wait_for()
-    assert page.locator("ul.search li", has_text="Padding and swizzling").count()
+    page.locator("ul.search li", has_text="Padding and swizzling").first.wait_for()

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from gpu_simulator.errors import LabError
+from tools.live import build as live
 from tools.site import built
 from tools.site.pages import HERE, Counts, prepare
 
@@ -16,27 +17,34 @@ ROOT = HERE.parents[1]
 MARK = "objects.inv"  # a file of every site that Sphinx has built
 
 
-def build(into: Path, address: str = "") -> Counts:
+def build(into: Path, address: str = "", wheels: Path | None = None) -> Counts:
     """Build the site in the folder `into`, in place of one that was built there before. Returns what it has.
 
-    Raises `LabError` if the folder holds something else, if a link leads nowhere, or if Sphinx reports a warning.
+    wheels: a folder with NumPy and ml_dtypes for Pyodide; with it the site has the live page.
+
+    The site that was there stays until the new one is in order. Raises `LabError` if the folder holds something else,
+    if a link leads nowhere, or if Sphinx reports a warning.
     """
     from sphinx.cmd.build import build_main
 
     into = into.resolve()
     if into.exists() and any(into.iterdir()) and not (into / MARK).is_file():
         raise LabError(f"{into} holds something else than a site; choose another folder, or empty it.")
-    sources = into.with_name(f"{into.name}_sources")
-    for folder in (into, sources):
+    sources, fresh = into.with_name(f"{into.name}_sources"), into.with_name(f"{into.name}_new")
+    for folder in (sources, fresh):
         shutil.rmtree(folder, ignore_errors=True)
-    counts = prepare(ROOT, sources, address)
+    counts = prepare(ROOT, sources, address, live=wheels is not None)
     shutil.copyfile(HERE / "conf.py", sources / "conf.py")
     options = ["-b", "html", "-q", "-W", "--keep-going", "-d", str(sources / ".doctrees")]
-    if build_main([*options, str(sources), str(into)]):
+    if build_main([*options, str(sources), str(fresh)]):
         raise LabError("Sphinx stopped; the lines above say at which page.")
-    shutil.rmtree(into / "_sources", ignore_errors=True)  # the notebooks once more, without their outputs
-    (into / ".nojekyll").touch()  # GitHub Pages then serves the folders whose names begin with _
-    built.check(into)
+    shutil.rmtree(fresh / "_sources", ignore_errors=True)  # the notebooks once more, without their outputs
+    if wheels is not None:
+        live.build(fresh / built.LIVE, wheels, ROOT / "build" / "npm")
+    (fresh / ".nojekyll").touch()  # GitHub Pages then serves the folders whose names begin with _
+    built.check(fresh)
+    shutil.rmtree(into, ignore_errors=True)
+    fresh.rename(into)
     return counts
 
 
@@ -45,15 +53,18 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.site", description="Build the book as a static web site.")
     parser.add_argument("--into", type=Path, default=Path("build/site"), help="folder of the site")
     parser.add_argument("--address", default="", help="owner/repo on GitHub: draws links to Colab and others")
+    parser.add_argument("--wheels", type=Path, default=None, help="NumPy and ml_dtypes for Pyodide: adds the live page")
     options = parser.parse_args(argv)
     begin = time.monotonic()
     try:
-        counts = build(options.into, options.address)
+        counts = build(options.into, options.address, options.wheels)
     except LabError as error:
         print(error, file=sys.stderr)
         return 1
     seconds, size = time.monotonic() - begin, built.megabytes(options.into)
     print(f"{options.into}: {counts.pages} pages, {size:.1f} MB, {counts.live} live widgets, {seconds:.0f} s")
+    if options.wheels is None:
+        print("Without the live page, which needs NumPy for Pyodide: make site WASM_WHEELS=FOLDER.")
     if counts.still:
         print(f"These widgets stay pictures: {', '.join(counts.still)}.")
     return 0

@@ -43,6 +43,7 @@ html_js_files = [("widgets.js", {"type": "module"})]
 html_favicon = "_static/icon.svg"
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # it would show what is folded, such as answers
 html_use_index = False
 html_domain_indices = False
 html_theme_options: dict = {"top_of_page_buttons": []}

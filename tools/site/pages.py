@@ -14,11 +14,13 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_markdown_cell, new_output
 
+from gemm_lab import catalog
+from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.widgets.asleep import ASLEEP
 from gemm_lab.notebook.widgets.modules import css
 from gemm_lab.notebook_files import notebooks_in
-from gpu_simulator.errors import LabError
-from tools.colab import BRANCH, REPOSITORY, is_setup
+from tools import colab
+from tools.publish import checked
 from tools.site.links import START, Links, place
 from tools.site.widgets import Live, live_widgets, pictures, words
 
@@ -32,9 +34,12 @@ HIDDEN = "hide-input"  # the tag with which myst-nb folds the code of a cell
 STILL = "This is a picture. In JupyterLab, in a notebook that is running, it answers to your choices."
 ASLEEP_WORDS = re.compile(rf'<div class="{ASLEEP}".*?</div>', re.S)
 RUN_TO_ANSWER = "This is a picture of the box: run the cell to answer."
+TRY = (
+    '<p class="lab-try"><a href="../live/index.html#{target}">'
+    "Try it here: edit and run this kernel in the browser</a></p>"
+)
+ASKS = re.compile(r'lab\.exercise\("(\w+)"\)')
 ANSWER_IN_JUPYTER = "This is a picture of the box; in JupyterLab it takes your answer."
-ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[\w.-]+")
-PLACEHOLDER = REPOSITORY.split("/")[-2]  # what stands for the account until somebody publishes the repository
 
 
 @dataclass
@@ -52,15 +57,16 @@ def sources(root: Path) -> list[str]:
     return [START, *notebooks, *BESIDE, *(f"docs/{name}.md" for name in LATER)]
 
 
-def prepare(root: Path, into: Path, address: str = "") -> Counts:
+def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Counts:
     """Write the sources of the site into the folder `into`, which must be new.
 
-    address: where the repository is published on GitHub, such as "owner/repo"; the pages of notebooks then open in
-    Colab, Kaggle, Binder and Codespaces. Raises `LabError` for an address of another form, and for a link that leads
-    nowhere.
+    address: where the repository is published on GitHub, such as "owner/repo"; by default the address that
+    `tools.publish` wrote. With one, the page of a notebook has links to Colab, Kaggle, Binder and Codespaces.
+    live: the site has the live page, and the kernels of the notebooks lead to it.
+
+    Raises `LabError` for an address of another form, and for a link that leads nowhere.
     """
-    if address and not ADDRESS.fullmatch(address):
-        raise LabError(f"ADDRESS is the owner and the name of a repository on GitHub, owner/repo, not {address!r}.")
+    repository = checked(address) if address else colab.address(root / "pyproject.toml")
     pages = sources(root)
     links, counts = Links(root, pages, FILES), Counts(len(pages))
     static = into / "_static"
@@ -73,7 +79,7 @@ def prepare(root: Path, into: Path, address: str = "") -> Counts:
         target.parent.mkdir(parents=True, exist_ok=True)
         if page.endswith(".ipynb"):
             notebook = nbformat.read(root / page, as_version=4)
-            nbformat.write(_notebook(notebook, page, links, static / "widgets", address, counts), target)
+            nbformat.write(_notebook(notebook, page, links, static / "widgets", repository, counts, live), target)
         else:
             text = links.in_markdown(page, (root / page).read_text(encoding="utf-8"))
             target.write_text(text + (_contents(pages) if page == START else ""), encoding="utf-8")
@@ -95,7 +101,13 @@ def _contents(pages: list[str]) -> str:
 
 
 def _notebook(
-    notebook: nbformat.NotebookNode, page: str, links: Links, into: Path, address: str, counts: Counts
+    notebook: nbformat.NotebookNode,
+    page: str,
+    links: Links,
+    into: Path,
+    repository: str | None,
+    counts: Counts,
+    live: bool,
 ) -> nbformat.NotebookNode:
     """The notebook as Sphinx reads it; changes it in place. Widgets' modules and pictures go into the folder `into`."""
     alive = live_widgets(notebook)
@@ -110,9 +122,10 @@ def _notebook(
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
                 cell.metadata["tags"] = [*cell.metadata.get("tags", []), HIDDEN]
     notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": LEXER}
-    notebook.cells = [cell for cell in notebook.cells if not is_setup(cell)]
-    if address:
-        notebook.cells.insert(1, new_markdown_cell(open_in(page, address)))
+    notebook.cells = list(_with_links(notebook.cells) if live else notebook.cells)
+    notebook.cells = [cell for cell in notebook.cells if not colab.is_setup(cell)]
+    if repository:
+        notebook.cells.insert(1, new_markdown_cell(open_in(page, repository)))
     return notebook
 
 
@@ -125,15 +138,38 @@ def picture_words(cell: nbformat.NotebookNode) -> str:
     return ""
 
 
-def open_in(page: str, address: str) -> str:
+def open_in(page: str, repository: str) -> str:
     """The line of links that open a notebook of a published repository elsewhere, as Markdown."""
-    there = {
-        "Colab": f"https://colab.research.google.com/github/{address}/blob/{BRANCH}/{page}",
-        "Kaggle": f"https://www.kaggle.com/kernels/welcome?src=https://github.com/{address}/blob/{BRANCH}/{page}",
-        "Binder": f"https://mybinder.org/v2/gh/{address}/{BRANCH}?labpath={page}",
-        "Codespaces": f"https://codespaces.new/{address}",
-    }
-    return "Run this notebook in " + " · ".join(f"[{name}]({link})" for name, link in there.items())
+    places = colab.links(Path(page).stem, repository)
+    return "Run this notebook in " + " · ".join(f"[{name}]({link})" for name, link in places.items())
+
+
+def _with_links(cells: list[nbformat.NotebookNode]) -> Iterator[nbformat.NotebookNode]:
+    """The cells, and behind each kernel the link that opens it in the live page."""
+    exercise = None
+    for cell in cells:
+        yield cell
+        if cell.cell_type == "code":
+            asked = ASKS.search(cell.source)
+            exercise = asked[1] if asked else exercise
+            if link := try_it(cell.source, exercise):
+                yield new_markdown_cell(link)
+
+
+def try_it(source: str, exercise: str | None) -> str | None:
+    """HTML of the link that opens the kernel of a cell in the live page; None if the cell has none.
+
+    source: of the cell.   exercise: the name of the exercise that the cell is the text of.
+    """
+    first = source.partition("\n")[0]
+    if not first.startswith("%%kernel "):
+        return None
+    line = parse_line(first.removeprefix("%%kernel "))
+    spec = catalog.kernel(line.name)
+    if line.exercise and exercise:
+        return TRY.format(target=f"kernel=exercise/{exercise}")
+    at = f"&line={spec.regions[line.region].first_line}" if line.region else ""
+    return TRY.format(target=f"kernel={spec.name}{at}")
 
 
 def _outputs(
