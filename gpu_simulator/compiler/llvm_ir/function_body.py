@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gpu_simulator.compiler.llvm_ir.code import PREFIXES
 from gpu_simulator.compiler.llvm_ir.control_flow import dominators, in_order
+from gpu_simulator.compiler.llvm_ir.few_branches import with_few_branches
 from gpu_simulator.compiler.llvm_ir.lowering import arithmetic, branches, memory
 from gpu_simulator.compiler.llvm_ir.lowering.address_spaces import parameter_space, spaces_of
 from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
@@ -87,7 +88,7 @@ def function_text(module: Module, function: Function, number: int, arch: str, li
         *_head(low),
         "{",
         *_registers(low),
-        *lines.interleaved(without_moves(with_wide_loads(low.code.finished()))),
+        *lines.interleaved(with_few_branches(without_moves(with_wide_loads(low.code.finished())))),
         "}",
     ]
 
