@@ -154,24 +154,12 @@ class Code:
         self.put(f"mov.{kind} {target}, {source};", target, only_registers=True)
 
     def finished(self) -> list[Line]:
-        """The lines that have an effect or that others need, without branches to the line that follows anyway."""
+        """The lines that have an effect or that others need."""
         needed: set[str] = set()
         kept: list[Line] = []
         for line in reversed(self.lines):
             if line.pure and needed.isdisjoint(line.writes):
                 continue
-            if line.text.startswith("bra ") and _next_labels(kept, line.text[4:-1]):
-                continue
             needed |= line.reads
             kept.append(line)
         return kept[::-1]
-
-
-def _next_labels(later: list[Line], label: str) -> bool:
-    """Whether a label stands directly behind, among others. later: the lines behind, the nearest one last."""
-    for line in reversed(later):
-        if not line.is_label:
-            return False
-        if line.text[:-1] == label:
-            return True
-    return False

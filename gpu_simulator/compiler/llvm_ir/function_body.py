@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gpu_simulator.compiler.llvm_ir.code import PREFIXES
 from gpu_simulator.compiler.llvm_ir.control_flow import dominators, in_order
+from gpu_simulator.compiler.llvm_ir.few_branches import with_few_branches
 from gpu_simulator.compiler.llvm_ir.lowering import arithmetic, branches, memory
 from gpu_simulator.compiler.llvm_ir.lowering.address_spaces import parameter_space, spaces_of
 from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
@@ -18,7 +19,7 @@ from gpu_simulator.compiler.llvm_ir.reading.instructions import BINARY, CONVERSI
 from gpu_simulator.compiler.llvm_ir.reading.module import Block, Function, Module
 from gpu_simulator.compiler.llvm_ir.reading.types import Pointer, align_of, scalars
 from gpu_simulator.compiler.llvm_ir.source_lines import SourceLines
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR, shortened
 from gpu_simulator.compiler.llvm_ir.wide_loads import with_wide_loads
 
 _LOWERED: dict[str, Callable[[Lowering, Instruction], None]] = {
@@ -87,7 +88,7 @@ def function_text(module: Module, function: Function, number: int, arch: str, li
         *_head(low),
         "{",
         *_registers(low),
-        *lines.interleaved(without_moves(with_wide_loads(low.code.finished()))),
+        *lines.interleaved(with_few_branches(without_moves(with_wide_loads(low.code.finished())))),
         "}",
     ]
 
@@ -97,8 +98,10 @@ def _translate(low: Lowering, instruction: Instruction) -> None:
     low.code.frames = debug.frames(instruction.debug) or low.code.frames
     try:
         _LOWERED[instruction.op](low, instruction)
-    except UnsupportedIR as error:
-        raise UnsupportedIR(error.construct, error.where or debug.where(instruction.debug)) from None
+    except (UnsupportedIR, IndexError, KeyError, ValueError) as error:  # the others for operands that do not fit
+        unfit = f"The instruction “{shortened(instruction.text)}”"
+        told = error.construct if isinstance(error, UnsupportedIR) else unfit
+        raise UnsupportedIR(told, debug.where(instruction.debug)) from error
 
 
 def _start(module: Module, order: list[Block]) -> tuple[Frame, ...]:

@@ -82,6 +82,8 @@ def _parts(of: Type, value: Value, start: int) -> list[_Part]:
             offsets = [number * size_of(of.element) for number in range(of.count)]
         else:
             raise UnsupportedIR(f"An initial value of type {of}")
+        if len(offsets) != len(value.parts):
+            raise UnsupportedIR(f"An initial value of {len(value.parts)} parts for {of}")
         each = zip(offsets, value.parts, strict=True)
         return [part for offset, inner in each for part in _parts(inner.type, inner.value, start + offset)]
     if isinstance(of, Pointer):

@@ -273,3 +273,18 @@ join:
     assert "div" not in ptx
     t = np.arange(32)
     assert np.array_equal(result(body + STORE), (8 * t + 5) ^ (t + 5 - 7 * t))
+
+
+def test_a_text_that_is_damaged_is_translated_or_refused():
+    text = ir_text.module(LOOP + STORE, FUNCTIONS) + DEBUG
+    tokens = re.split(r"(\s+|[,()])", text)
+    damaged = ["".join(tokens[:cut]) for cut in range(0, len(tokens), 5)]
+    damaged += ["".join(tokens[:at] + tokens[at + 1 :]) for at in range(0, len(tokens), 2) if tokens[at].strip()]
+    refused = 0
+    for one in damaged:
+        try:
+            translate(one, arch="sm_80")
+        except UnsupportedIR as error:
+            refused += 1
+            assert str(error).count("cannot be translated into PTX here") == 1
+    assert refused > len(damaged) / 2

@@ -31,8 +31,8 @@ def test_a_loop_over_values_that_replace_each_other_has_no_moves():
     ir_text.run(SUM + STORE, d, d, d)
     assert np.array_equal(d, 7 + 36 + np.arange(32))
     ptx = translate(ir_text.module(SUM + STORE), arch="sm_80")
-    body = ptx[ptx.index("$L__BB0_loop:") : ptx.index("$L__BB0_out:")]
-    assert "mov" not in body and "add.s32" in body
+    body = re.search(r"\$L__BB0_loop:(.*?)bra \$L__BB0_loop;", ptx, re.S)[1]
+    assert "mov" not in body and "bra" not in body and "add.s32" in body
 
 
 def program(seed: int) -> tuple[str, list[int]]:
@@ -77,6 +77,17 @@ def program(seed: int) -> tuple[str, list[int]]:
             values |= dict(zip([f"%v{n}" for n in range(count)], [values[name] for name in following], strict=True))
     result = (values[shown[0]] * 3 + values[shown[1]] * 5) ^ values[shown[2]]
     return "\n".join(lines), [(result + t + (1 << 31)) % (1 << 32) - (1 << 31) for t in range(32)]
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 5))
+def test_no_branch_leads_to_where_it_need_not(seed):
+    lines = [line.strip() for line in translate(ir_text.module(program(seed)[0] + STORE), arch="sm_80").split("\n")]
+    for line, following in zip(lines, lines[1:], strict=False):
+        if branch := re.fullmatch(r"(@\S+ )?bra (\S+);", line):
+            assert following != f"{branch[2]}:"
+            at = lines.index(f"{branch[2]}:")
+            assert not lines[at + 1].startswith("bra ")
+            assert branch[1] or following.endswith((":", "}"))
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -38,7 +38,8 @@ def of_parameter(parameter: Parameter) -> Type:
 
 def own_align(parameter: Parameter) -> int:
     """The alignment in bytes that is written at a parameter which is passed by value; 1 where none is."""
-    return int(parameter.attributes.get("align", 1)) if parameter.by_value else 1
+    written = parameter.attributes.get("align", "")
+    return int(written) if parameter.by_value and written.isdigit() else 1
 
 
 def prototype(function: Function) -> str:

@@ -130,6 +130,11 @@ class Cursor:
             raise self.unreadable()
         return int(token)
 
+    def alignment(self) -> int:
+        """The number of bytes behind the word `align`."""
+        self.need("align")
+        return self.number()
+
     # ---- Types ----
 
     def type(self) -> Type:

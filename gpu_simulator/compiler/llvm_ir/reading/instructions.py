@@ -33,6 +33,7 @@ ORDERINGS = words(
     unordered monotonic acquire release acq_rel seq_cst
     """
 )
+ENDS = words("br ret switch unreachable")  # what a block ends with
 _ASSIGNED = re.compile(r'%("[^"]*"|[-\w.$]+) = ')
 _DEBUG = re.compile(r", !dbg !(\d+)")
 _METADATA = re.compile(r"(?:,? ![\w.]+ ![\w.]+)+$")
@@ -142,7 +143,7 @@ def _listed(cursor: Cursor, into: Instruction) -> None:
     operands = [cursor.typed()]
     while cursor.take(","):
         if cursor.peek() == "align":
-            into.align = int(cursor.attributes()["align"])
+            into.align = cursor.alignment()
         else:
             operands.append(cursor.typed())
     into.operands = tuple(operands)
@@ -171,7 +172,7 @@ def _memory_words(cursor: Cursor, into: Instruction) -> None:
             into.ordering = into.ordering or cursor.peek()
             cursor.next()
         elif cursor.peek() == "align":
-            into.align = int(cursor.attributes()["align"])
+            into.align = cursor.alignment()
         elif not cursor.take(","):
             raise cursor.unreadable()
 
@@ -214,7 +215,7 @@ def _alloca(cursor: Cursor, into: Instruction) -> None:
     into.type = Pointer()
     while cursor.take(","):
         if cursor.peek() == "align":
-            into.align = int(cursor.attributes()["align"])
+            into.align = cursor.alignment()
         elif cursor.peek() == "addrspace":
             into.type = Pointer(cursor.space())
         else:

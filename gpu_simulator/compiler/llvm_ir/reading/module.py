@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from gpu_simulator.compiler.llvm_ir.reading.cursor import Cursor, bare
 from gpu_simulator.compiler.llvm_ir.reading.debug_lines import DebugLines
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction, read_instruction
+from gpu_simulator.compiler.llvm_ir.reading.instructions import ENDS, Instruction, read_instruction
 from gpu_simulator.compiler.llvm_ir.reading.types import Type, align_of
 from gpu_simulator.compiler.llvm_ir.reading.values import Value
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR, shortened
 
 _NAME = r'(?:"[^"]*"|[-\w.$]+)'
 _TYPE = re.compile(rf"%({_NAME}) = type (.*)")
@@ -96,8 +96,11 @@ def read_module(text: str) -> Module:
             function.is_kernel = function.is_kernel or function.name in annotated
             functions[function.name] = function
             if found[1] == "define":
-                end = lines.index("}", at)
+                end = at
+                while end < len(lines) and lines[end] != "}":
+                    end += 1
                 function.blocks = _blocks(lines[at:end], function, named, debug)
+                _check_ends(function)
                 at = end
     return Module(variables, functions, debug)
 
@@ -168,10 +171,22 @@ def _blocks(lines: list[str], function: Function, named: Mapping[str, Type], deb
         if not label:
             try:
                 blocks[-1].instructions.append(read_instruction(line, named))
-            except UnsupportedIR as error:
+            except (UnsupportedIR, IndexError) as error:
                 number = found[1] if (found := re.search(r"!dbg !(\d+)", line)) else None
-                raise UnsupportedIR(error.construct, error.where or debug.where(number)) from None
+                told = error.construct if isinstance(error, UnsupportedIR) else f"The instruction “{shortened(line)}”"
+                raise UnsupportedIR(told, debug.where(number)) from error
     return blocks
+
+
+def _check_ends(function: Function) -> None:
+    """Raise `UnsupportedIR` for a function with a block that does not end, or that leads nowhere."""
+    labels = {block.label for block in function.blocks}
+    for block in function.blocks:
+        last = block.instructions[-1] if block.instructions else None
+        if last is None or last.op not in ENDS or not labels.issuperset(last.targets):
+            raise UnsupportedIR(f"The block {block.label} of {function.name}, which has no end or leads nowhere,")
+    if not labels:
+        raise UnsupportedIR(f"The function {function.name}, which has no instruction,")
 
 
 def _whole(lines: list[str]) -> list[str]:
