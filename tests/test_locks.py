@@ -134,7 +134,7 @@ def test_a_requirement_without_a_version_in_the_lock_is_seen():
 
 REQUIRES = json.loads((ROOT / "locks/requires.json").read_text(encoding="utf-8"))
 # What is installed together. torch itself is in no lock; its metadata is read where it is installed.
-TOGETHER = {name: ("lab", name) for name in ("test", "course", "classroom", "cutlass", "site", "torch")} | {
+TOGETHER = {name: ("lab", name) for name in ("clang", "test", "course", "classroom", "cutlass", "site", "torch")} | {
     "lab": ("lab",),
     "cuda12": ("cuda12",),
     "cuda13": ("cuda13",),
