@@ -1,10 +1,10 @@
 """Writes locks/: for each set of packages, the exact versions and the hashes of their files. `make update` runs it.
 
 `lab`, `cuda13` and `cuda12` are complete environments; an environment is made from one of them. `clang`, `classroom`,
-`course`, `site` and `test` can be added to each of the three. `cutlass` needs the bindings of CUDA 13, so it can be added to
-`lab` and `cuda13` only. `simulator` is for gpu_simulator alone. One file is for every Python from 3.10 on and for
-Linux, Windows and macOS; environment markers say which lines apply. Every locked package has a wheel, so nothing is
-built.
+`course`, `site` and `test` can be added to each of the three. `cutlass` needs the bindings of CUDA 13, so it can be
+added to `lab` and `cuda13` only. `simulator` is for gpu_simulator alone. One file is for every Python from 3.10 on and
+for Linux, Windows and macOS; environment markers say which lines apply. Every locked package has a wheel, so nothing
+is built.
 
 torch itself is in none of them, because its build depends on the machine; its version is in constraints.txt. What it
 needs is in `torch`, and what a build for CUDA needs beside that in `torch_cuda`.
