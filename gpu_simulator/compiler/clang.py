@@ -23,16 +23,11 @@ from gpu_simulator.errors import LabError, MissingDependency
 HEADERS = Path(__file__).parent / "clang_headers"
 CPU_S = 60  # the limit of time for one source
 PTX_VERSION = "+ptx88"  # the newest version of PTX that this clang writes
-_STAND_INS = (
-    "cuda.h",
-    "stdint.h",
-    "cstdint",
-    "cuda_runtime.h",
-)  # headers that a kernel may name and does not need here
+# Headers that a kernel may name and does not need here.
+_STAND_INS = ("cuda.h", "stdint.h", "cstdint", "cuda_runtime.h")
 _MESSAGE = re.compile(
     r"^(?P<file>[^\n:]*):(?P<line>\d+):(?P<column>\d+): (?:fatal )?(?P<severity>error|warning): (?P<message>.*)$"
 )
-_LINE_OF_CODE = re.compile(r"^\s*(\d+ )?\|")
 _LOCATION = re.compile(r"^(\t\.loc\t\d+ \d+ \d+) *// (.*)$", re.M)
 _FRAME = re.compile(r"@\[ (.*?):(\d+):(\d+)")
 _FILE = re.compile(r'^\t\.file\t(\d+) "([^"]*)"(?: "([^"]*)")?.*$', re.M)

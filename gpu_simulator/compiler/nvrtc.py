@@ -103,22 +103,38 @@ def compile(
     standard = standard_for(source, std)
     files = _own_files(name, source, config, cell, include)
     asked = (source, config, arch, name, entry, files)
-    key = _cache_key(*asked, [standard, *instances])
-    if stored is not None and using is None and (found := compiled_cache.read(stored, key, Compiled)):
-        return replace(found, files=files)
+    if stored is not None and using is None:
+        key = _cache_key(*asked, [standard, *instances])
+        if (found := compiled_cache.read(stored, key, Compiled)) is not None:
+            return replace(found, files=files)
     compiler = chosen(using)
     release = clang.version() if compiler == "clang" else str(version())
     key = _cache_key(*asked, [compiler, release, standard, *instances])
     cached = compiled_cache.read(cache, key, Compiled) if cache is not None else None
     if cached is not None:
         return cached
+    front_end = _with_clang if compiler == "clang" else _with_nvrtc
     folders = [str(folder) for folder in include]
-    if compiler == "clang":
-        compiled = _compile_with_clang(
-            source, config, arch, name, entry, files, key, folders, list(instances), standard
-        )
-    else:
-        compiled = _compile(source, config, arch, name, entry, files, key, folders, list(instances), f"-std={standard}")
+    ptx, cubin, warnings, log = front_end(source, config, arch, name, files, folders, list(instances), standard)
+    entry = _entry(ptx, entry, name)
+    resources = _resources(log, entry)
+    if not cubin:
+        resources["static_smem"] = clang.static_shared_bytes(ptx)
+    compiled = Compiled(
+        name=name,
+        arch=arch,
+        entry=entry,
+        ptx=_relative_files(ptx),
+        cubin=cubin,
+        source=source,
+        files=files,
+        config=config,
+        key=key,
+        warnings=tuple(warnings),
+        dynamic_smem=_exported(ptx, "SMEM_BYTES"),
+        threads=_threads(ptx, entry),
+        **resources,
+    )
     if cache is not None:
         compiled_cache.write(cache, key, compiled)
     return compiled
@@ -130,10 +146,10 @@ def use_stored(folder: Path | None) -> None:
     stored = folder
 
 
-def store(compiled: Compiled, folder: Path, std: str | None = None) -> None:
+def store(compiled: Compiled, folder: Path) -> None:
     """Write a compiled kernel into a folder for `use_stored`, without its machine code and the texts of its headers."""
     asked = (compiled.source, compiled.config, compiled.arch, compiled.name, compiled.entry, compiled.files)
-    key = _cache_key(*asked, [standard_for(compiled.source, std)])
+    key = _cache_key(*asked, [standard_for(compiled.source, None)])
     compiled_cache.write(folder, key, replace(compiled, cubin=b"", key=key, files={}))
 
 
@@ -168,23 +184,24 @@ def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
             )
 
 
-def _compile(
+Made = tuple[str, bytes, list[Diagnostic], str]  # PTX, CUBIN, warnings, and the log that names the resources
+
+
+def _with_nvrtc(
     source: str,
     config: Mapping[str, int],
     arch: str,
     name: str,
-    entry: str | None,
     files: Mapping[str, str],
-    key: str,
     include: list[str],
     instances: Sequence[str],
     standard: str,
-) -> Compiled:
+) -> Made:
     own = ("cell", file_name(name))
-    text = _with_exports(source)
-    log, ptx, cubin = _nvrtc(text, config, arch, name, include, [standard, "-Xptxas=-v"], instances)
+    text, option = _with_exports(source), f"-std={standard}"
+    log, ptx, cubin = _nvrtc(text, config, arch, name, include, [option, "-Xptxas=-v"], instances)
     if cubin is None and "ptxas" in log:
-        _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, include, [standard], instances)
+        _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, include, [option], instances)
         told = parse_ptxas(log, ptx or "", files, arch)
         raise CompileError(name, told or [Diagnostic("ptxas", 0, "error", log.strip())])
     diagnostics = parse_nvrtc(log, files, own)
@@ -192,22 +209,28 @@ def _compile(
         if not diagnostics:
             diagnostics = [Diagnostic(own[1], 0, "error", unreadable(log))]
         raise CompileError(name, [d for d in diagnostics if d.severity == "error"] or diagnostics)
-    entry = _entry(ptx, entry, name)
-    return Compiled(
-        name=name,
-        arch=arch,
-        entry=entry,
-        ptx=_relative_files(ptx),
-        cubin=cubin,
-        source=source,
-        files=files,
-        config=config,
-        key=key,
-        warnings=(*(d for d in diagnostics if d.severity == "warning"), *ptxas_warnings(log)),
-        dynamic_smem=_exported(ptx, "SMEM_BYTES"),
-        threads=_threads(ptx, entry),
-        **_resources(log, entry),
+    return ptx, cubin, [*(d for d in diagnostics if d.severity == "warning"), *ptxas_warnings(log)], log
+
+
+def _with_clang(
+    source: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    files: Mapping[str, str],
+    include: list[str],
+    instances: Sequence[str],
+    standard: str,
+) -> Made:
+    if instances:
+        raise ConfigError(f"clang cannot be asked for {', '.join(instances)}; write the kernel without a template.")
+    file = file_name(name)
+    diagnostics, ptx = clang.to_ptx(
+        _with_exports(source), config_header(config), arch, file, files, include, standard, ("cell", file)
     )
+    if ptx is None:
+        raise CompileError(name, diagnostics)
+    return ptx, b"", [d for d in diagnostics if d.severity == "warning"], ""
 
 
 def _with_exports(source: str) -> str:
@@ -237,48 +260,6 @@ def _entry(ptx: str, entry: str | None, name: str) -> str:
             ],
         )
     return entry
-
-
-def _compile_with_clang(
-    source: str,
-    config: Mapping[str, int],
-    arch: str,
-    name: str,
-    entry: str | None,
-    files: Mapping[str, str],
-    key: str,
-    include: list[str],
-    instances: Sequence[str],
-    standard: str,
-) -> Compiled:
-    if instances:
-        raise ConfigError(f"clang cannot be asked for {', '.join(instances)}; write the kernel without a template.")
-    own = ("cell", file_name(name))
-    diagnostics, ptx = clang.to_ptx(
-        _with_exports(source), config_header(config), arch, file_name(name), files, include, standard, own
-    )
-    if ptx is None:
-        raise CompileError(name, diagnostics)
-    entry = _entry(ptx, entry, name)
-    return Compiled(
-        name=name,
-        arch=arch,
-        entry=entry,
-        ptx=_relative_files(ptx),
-        cubin=b"",
-        source=source,
-        files=files,
-        config=config,
-        key=key,
-        warnings=tuple(d for d in diagnostics if d.severity == "warning"),
-        dynamic_smem=_exported(ptx, "SMEM_BYTES"),
-        threads=_threads(ptx, entry),
-        static_smem=clang.static_shared_bytes(ptx),
-        registers=0,
-        stack=0,
-        spill_stores=0,
-        spill_loads=0,
-    )
 
 
 def _nvrtc(
