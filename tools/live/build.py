@@ -8,15 +8,15 @@ import re
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-import nbformat
 
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab.kernel import kernel
-from gemm_lab.notebook.cells import parse_line
+from gemm_lab.notebook.cells import Line, parse_line
 from gemm_lab.notebook.exercises import exercises as all_exercises
+from gemm_lab.notebook_files import cells_of_the_series
 from gpu_simulator.compiler import nvrtc
 from tools.live import packages
 
@@ -57,7 +57,7 @@ def build(into: Path, wheels: Path | None, cache: Path) -> dict[str, int]:
 
 
 def kernels() -> dict[str, dict[str, str]]:
-    """{name: title and source} of every kernel of the catalogue that runs on the simulator."""
+    """{name: title and source} of every kernel of the catalogue and, with its task, of every exercise about one."""
     found = {name: {"title": spec.title or "", "source": spec.source} for name, spec in catalog.kernels().items()}
     return found | exercises()
 
@@ -65,25 +65,24 @@ def kernels() -> dict[str, dict[str, str]]:
 def exercises() -> dict[str, dict[str, str]]:
     """{"exercise/NAME": title, task, hint and the text with which its cell begins} of the exercises about kernels."""
     found, known = {}, all_exercises()
-    for path in sorted(data_dir("notebooks").glob("*.ipynb")):
-        named = None
-        for cell in nbformat.read(path, as_version=4).cells:
-            if asked := _ASKS.search(cell.source):
-                named = asked[1]
-            elif named and cell.source.startswith("%%kernel ") and parse_line(_first(cell)).exercise:
-                one = known[named]
-                found[f"exercise/{named}"] = {
-                    "title": one.title,
-                    "task": one.task,
-                    "hint": one.hint,
-                    "source": cell.source.partition("\n")[2] + "\n",
-                }
-                named = None
+    for cells in cells_of_the_series().values():
+        sources = [source for _, source in cells]
+        for source, (_, name) in zip(sources, kernel_cells(sources), strict=True):
+            if name and f"exercise/{name}" not in found:
+                one, text = known[name], source.partition("\n")[2] + "\n"
+                found[f"exercise/{name}"] = {"title": one.title, "task": one.task, "hint": one.hint, "source": text}
     return found
 
 
-def _first(cell: nbformat.NotebookNode) -> str:
-    return cell.source.partition("\n")[0].removeprefix("%%kernel ")
+def kernel_cells(sources: Iterable[str]) -> Iterator[tuple[Line | None, str | None]]:
+    """For each cell its `%%kernel` line, and the name of the exercise that it is the text of; None for what it lacks."""
+    asked = None
+    for source in sources:
+        named = _ASKS.search(source)
+        asked = named[1] if named else asked
+        first = source.partition("\n")[0]
+        line = parse_line(first.removeprefix("%%kernel ")) if first.startswith("%%kernel ") else None
+        yield line, asked if line and line.exercise else None
 
 
 def zip_lab(path: Path) -> None:

@@ -15,11 +15,11 @@ import nbformat
 from nbformat.v4 import new_markdown_cell, new_output
 
 from gemm_lab import catalog
-from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.widgets.asleep import ASLEEP
 from gemm_lab.notebook.widgets.modules import css
 from gemm_lab.notebook_files import notebooks_in
 from tools import colab
+from tools.live.build import kernel_cells
 from tools.publish import checked
 from tools.site.links import START, Links, place
 from tools.site.widgets import Live, live_widgets, pictures, words
@@ -38,7 +38,6 @@ TRY = (
     '<p class="lab-try"><a href="../live/index.html#{target}">'
     "Try it here: edit and run this kernel in the browser</a></p>"
 )
-ASKS = re.compile(r'lab\.exercise\("(\w+)"\)')
 ANSWER_IN_JUPYTER = "This is a picture of the box; in JupyterLab it takes your answer."
 
 
@@ -146,30 +145,14 @@ def open_in(page: str, repository: str) -> str:
 
 def _with_links(cells: list[nbformat.NotebookNode]) -> Iterator[nbformat.NotebookNode]:
     """The cells, and behind each kernel the link that opens it in the live page."""
-    exercise = None
-    for cell in cells:
+    for cell, (line, exercise) in zip(cells, kernel_cells(cell.source for cell in cells), strict=True):
         yield cell
-        if cell.cell_type == "code":
-            asked = ASKS.search(cell.source)
-            exercise = asked[1] if asked else exercise
-            if link := try_it(cell.source, exercise):
-                yield new_markdown_cell(link)
-
-
-def try_it(source: str, exercise: str | None) -> str | None:
-    """HTML of the link that opens the kernel of a cell in the live page; None if the cell has none.
-
-    source: of the cell.   exercise: the name of the exercise that the cell is the text of.
-    """
-    first = source.partition("\n")[0]
-    if not first.startswith("%%kernel "):
-        return None
-    line = parse_line(first.removeprefix("%%kernel "))
-    spec = catalog.kernel(line.name)
-    if line.exercise and exercise:
-        return TRY.format(target=f"kernel=exercise/{exercise}")
-    at = f"&line={spec.regions[line.region].first_line}" if line.region else ""
-    return TRY.format(target=f"kernel={spec.name}{at}")
+        if line and exercise:
+            yield new_markdown_cell(TRY.format(target=f"kernel=exercise/{exercise}"))
+        elif line:
+            spec = catalog.kernel(line.name)
+            at = f"&line={spec.regions[line.region].first_line}" if line.region else ""
+            yield new_markdown_cell(TRY.format(target=f"kernel={spec.name}{at}"))
 
 
 def _outputs(

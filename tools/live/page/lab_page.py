@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import gemm_lab as lab
+from gemm_lab.cards.hot_lines import lines_of
+from gemm_lab.lab.actions.source import listing
 from gemm_lab.lab.on_simulator import smallest_size
 from gemm_lab.notebook.exercises import kernel_of
 from gpu_simulator.compiler import CompileError, clang, nvrtc
@@ -69,9 +70,18 @@ def run(name: str, source: str, edited: bool) -> str:
         )
     except LabError as error:
         return _answer(False, "The kernel was stopped.", [{"line": 0, "text": str(error)}], "Why")
-    # The text of an exercise is a region, and its costs show in the lines of the whole kernel.
-    whole = lab.kernel(kernel.name).source if exercise is not None else source
-    lines = _lines(done.report, whole)
+    lines = [
+        {
+            "line": line.number - above * (line.file == "cell"),
+            "here": exercise is None or line.file == "cell",  # of an exercise, the editor has the region alone
+            "text": line.text.strip(),
+            "wavefronts": line.wavefronts,
+            "ideal": line.ideal,
+            "sectors": line.sectors,
+        }
+        for line in lines_of(done.report, list(listing(kernel)))
+        if line.wavefronts or line.sectors
+    ]
     notes = []
     for hazard in hazards:
         file, line = ptx_line_origin(done.compiled.ptx, hazard.line)
@@ -119,22 +129,6 @@ def _answer(
             "counted": counted,
         }
     )
-
-
-def _lines(report: Any, source: str) -> list[dict[str, Any]]:
-    """The lines of the source that touch memory, with their counts; code of a header counts at the line of its call."""
-    text = source.split("\n")
-    sums: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for site in report.sites:
-        line = next((line for file, line in reversed([(site.file, site.line), *site.inlined_at]) if _own(file)), 0)
-        if 0 < line <= len(text):
-            for index, count in enumerate((site.wavefronts, site.ideal_wavefronts, site.sectors)):
-                sums[line][index] += count
-    return [
-        {"line": line, "text": text[line - 1].strip(), "wavefronts": w, "ideal": i, "sectors": s}
-        for line, (w, i, s) in sorted(sums.items())
-        if w or s
-    ]
 
 
 def _own(file: str | None, only: str = "") -> bool:

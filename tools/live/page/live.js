@@ -129,7 +129,7 @@ function present(answer) {
   clear();
   for (const line of answer.lines) {
     const times = line.ideal && line.wavefronts > line.ideal ? ` ×${(line.wavefronts / line.ideal).toFixed(1)}` : "";
-    if (line.wavefronts && !exercise()) costs.set(line.line - 1, `${line.wavefronts.toLocaleString("en")}${times}`);
+    if (line.wavefronts && line.here) costs.set(line.line - 1, `${line.wavefronts.toLocaleString("en")}${times}`);
   }
   for (const note of answer.notes) if (note.line) mark(note.line, note.text, "error");
   editor.renderer.updateFull();

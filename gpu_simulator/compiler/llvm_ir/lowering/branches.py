@@ -88,10 +88,7 @@ def branch(low: Lowering, instruction: Instruction) -> None:
         low.code.put(f"@!{condition} bra {low.label_of(no)};")
         go(low, yes)
     else:
-        other = low.new_label()
-        low.code.put(f"@!{condition} bra {other};")
-        go_apart(low, yes)
-        low.code.label(other)
+        go_if(low, condition, yes)
         go_apart(low, no)
 
 
@@ -100,6 +97,14 @@ def go_apart(low: Lowering, target: str) -> None:
     known = dict(low.code.known)
     go(low, target)
     low.code.known = known
+
+
+def go_if(low: Lowering, condition: str, target: str) -> None:
+    """`go` if a condition holds; otherwise the lines behind it follow."""
+    other = low.new_label()
+    low.code.put(f"@!{condition} bra {other};")
+    go_apart(low, target)
+    low.code.label(other)
 
 
 def switch(low: Lowering, instruction: Instruction) -> None:
@@ -115,10 +120,7 @@ def switch(low: Lowering, instruction: Instruction) -> None:
         if not low.phis.get(target):
             low.code.put(f"@{same} bra {low.label_of(target)};")
             continue
-        other = low.new_label()
-        low.code.put(f"@!{same} bra {other};")
-        go_apart(low, target)
-        low.code.label(other)
+        go_if(low, same, target)
     go(low, default)
 
 
