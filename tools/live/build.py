@@ -75,7 +75,7 @@ def exercises() -> dict[str, dict[str, str]]:
 
 
 def kernel_cells(sources: Iterable[str]) -> Iterator[tuple[Line | None, str | None]]:
-    """For each cell its `%%kernel` line, and the name of the exercise that it is the text of; None for what it lacks."""
+    """For each cell its `%%kernel` line and the exercise that it is the text of; None for what a cell lacks."""
     asked = None
     for source in sources:
         named = _ASKS.search(source)
