@@ -31,7 +31,8 @@ class SassLine:
     `inner` is the wrapper's own (file, line) if the instruction was inlined from a header. `target` is the address that
     a branch jumps to; of a jump table, the lowest address. `callee` is the address of the function that a call enters,
     or `INDIRECT` if a register holds it; None for all other instructions. `function` is the address of the first
-    instruction of the function that this instruction belongs to; 0 for the kernel's own code.
+    instruction of the function that this instruction belongs to; 0 for the kernel's own code. `encoding` is the
+    instruction itself, a number of 128 bits whose upper bits hold the stall count and the scoreboards.
     """
 
     address: int
@@ -42,6 +43,7 @@ class SassLine:
     target: int | None = None
     callee: int | None = None
     function: int = 0
+    encoding: int = 0
 
     @property
     def opcode(self) -> str:
@@ -51,6 +53,7 @@ class SassLine:
 
 
 _ADDRESS = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?;)")
+_ENCODING = re.compile(r"/\* 0x([0-9a-f]{16}) \*/")
 _LABEL = re.compile(r"^(\.L\w+|\$\S+):")
 _JUMP = re.compile(r"\bBRA\S*.*`\((\.L\w+)\)")
 _TABLE = re.compile(r'"BRANCH_TARGETS ([^"]*)"')
@@ -85,7 +88,7 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        done = subprocess.run([nvdisasm(), "-gi", "-c", file.name], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([nvdisasm(), "-gi", "-c", "-hex", file.name], capture_output=True, text=True, timeout=60)
     if done.returncode:
         raise LabError(f"nvdisasm could not read the kernel: {done.stderr.strip().splitlines()[-1:]}.")
     lines, inside, function = [], False, 0
@@ -119,8 +122,15 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
             function = address if any(name.startswith("$") for name in waiting) else function
             labels.update(dict.fromkeys(waiting, address))
             waiting, fresh = [], True
-            lines.append(SassLine(address, " ".join(instruction[2].split()), *origin, inner, function=function))
+            low = int(_ENCODING.search(text)[1], 16)
+            lines.append(SassLine(address, _plain(instruction[2]), *origin, inner, function=function, encoding=low))
+        elif lines and (high := _ENCODING.search(text)):
+            lines[-1] = replace(lines[-1], encoding=lines[-1].encoding | int(high[1], 16) << 64)
     return tuple(_with_target(line, labels) for line in lines)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _with_target(line: SassLine, labels: dict[str, int]) -> SassLine:

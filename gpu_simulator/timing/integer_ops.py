@@ -1,0 +1,460 @@
+"""Writes each integer machine instruction as a line of NumPy, for `tracing`.
+
+Only what decides addresses, predicates and branches is executed. Registers are arrays of uint32 with a row for each warp:
+(warps, 32) for R, (warps, 1) for uniform registers; predicates are arrays of bool of the same shapes. A generated line
+refers to them as `R[5]`, `U[4]`, `P[0]`, `V[0]` (uniform predicates), to the lanes that execute as `m`, and to the
+functions of this module by name.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+import numpy as np
+
+from gpu_simulator.timing.machine_code import Instruction, Operand
+
+Word = np.ndarray  # of uint32
+
+
+def literal(value: object) -> int:
+    """The 32 bits of an immediate operand: an integer, or a float of 32 bits."""
+    if isinstance(value, float):
+        return int(struct.unpack("<I", struct.pack("<f", value))[0])
+    return int(value) & 0xFFFFFFFF  # type: ignore[call-overload]
+
+
+# ---- Functions that generated lines call ----
+
+
+def signed(x: Word) -> np.ndarray:
+    """The same bits as int64, read as a signed word."""
+    return x.view(np.int32).astype(np.int64)
+
+
+def wide(low: Word, high: Word) -> np.ndarray:
+    """A pair of registers as uint64."""
+    return low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
+
+
+def low32(x: np.ndarray) -> Word:
+    """The low word of a 64-bit value."""
+    return (np.asarray(x).astype(np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+
+
+def high32(x: np.ndarray) -> Word:
+    """The high word of a 64-bit value."""
+    return (np.asarray(x).astype(np.uint64) >> np.uint64(32)).astype(np.uint32)
+
+
+def lut3(a: np.ndarray, b: np.ndarray, c: np.ndarray, table: int) -> np.ndarray:
+    """LOP3: bit i of `table` is the result where a, b and c have the bits of i, a the highest."""
+    result = None
+    for index in range(8):
+        if table >> index & 1:
+            term = (a if index & 4 else ~a) & (b if index & 2 else ~b) & (c if index & 1 else ~c)
+            result = term if result is None else result | term
+    return np.zeros_like(a | b | c) if result is None else result
+
+
+def shift_left(x: Word, by: Word) -> Word:
+    """`x << by`, and 0 for 32 and more."""
+    return low32(x.astype(np.uint64) << np.minimum(by, 32).astype(np.uint64))
+
+
+def shift_right(x: Word, by: Word) -> Word:
+    """`x >> by` of an unsigned word, and 0 for 32 and more."""
+    return low32(x.astype(np.uint64) >> np.minimum(by, 32).astype(np.uint64))
+
+
+def shift_right_signed(x: Word, by: Word) -> Word:
+    """`x >> by` of a signed word."""
+    return low32(signed(x) >> np.minimum(by, 31).astype(np.int64))
+
+
+def permute(a: Word, selector: Word, b: Word) -> Word:
+    """PRMT: four bytes of b:a, chosen by the nibbles of `selector`; bit 3 of a nibble repeats the byte's sign."""
+    both = wide(a, b)
+    result = np.zeros(np.broadcast_shapes(a.shape, selector.shape, b.shape), np.uint64)
+    for byte in range(4):
+        nibble = selector.astype(np.uint64) >> np.uint64(4 * byte) & np.uint64(15)
+        chosen = both >> (nibble & np.uint64(7)) * np.uint64(8) & np.uint64(255)
+        sign = np.where(chosen & np.uint64(128), np.uint64(255), np.uint64(0))
+        result |= np.where(nibble & np.uint64(8), sign, chosen) << np.uint64(8 * byte)
+    return low32(result)
+
+
+def float_above(x: np.ndarray) -> Word:
+    """I2F.RP: the bits of the nearest float that is not smaller."""
+    near = x.astype(np.float32)
+    return np.where(near.astype(np.float64) < x, np.nextafter(near, np.float32(np.inf)), near).view(np.uint32)
+
+
+def float_near(x: np.ndarray) -> Word:
+    """The bits of the nearest float."""
+    return x.astype(np.float32).view(np.uint32)
+
+
+def reciprocal(x: Word) -> Word:
+    """MUFU.RCP: the bits of 1 / x."""
+    with np.errstate(divide="ignore"):
+        return (np.float32(1) / x.view(np.float32)).astype(np.float32).view(np.uint32)
+
+
+def truncated(x: Word) -> Word:
+    """F2I.U32.TRUNC of a float's bits."""
+    return low32(np.clip(np.nan_to_num(x.view(np.float32).astype(np.float64)), 0, 2**32 - 1))
+
+
+def first_lane(lanes: np.ndarray) -> np.ndarray:
+    """ELECT: of each warp, the lowest lane of `lanes`."""
+    return lanes & (np.cumsum(lanes, axis=1) == 1)
+
+
+def of_first_lane(x: Word, lanes: np.ndarray) -> Word:
+    """The word of each warp's lowest lane in `lanes`: shape (warps, 1)."""
+    full = np.broadcast_to(x, lanes.shape)
+    return np.take_along_axis(full, np.argmax(lanes, axis=1)[:, None], 1)
+
+
+def shuffle(x: Word, by: Word, mode: str, like: np.ndarray) -> Word:
+    """SHFL without a segment: BFLY, IDX, UP, DOWN."""
+    lane = np.arange(32)
+    step = np.broadcast_to(by, like.shape).astype(np.int64)
+    source = {"BFLY": lane ^ step, "IDX": step, "UP": lane - step, "DOWN": lane + step}[mode]
+    source = np.where((source < 0) | (source > 31), lane, source)
+    return np.take_along_axis(np.broadcast_to(x, like.shape), source, 1)
+
+
+# ---- Operands as text ----
+
+
+class Writer:
+    """Turns instructions into lines of NumPy. `constant(bank, offset)` gives a word of constant memory."""
+
+    def __init__(self, constant: Callable[[int, int], int]) -> None:
+        self.constant = constant
+        self.unknown: set[str] = set()  # opcodes that decide an address or a branch and are not executed
+
+    def word(self, operand: Operand, plus: int = 0, carry: bool = False) -> str:
+        """Text of a 32-bit source, or of the register `plus` places further."""
+        if operand.kind in ("R", "UR"):
+            bank = "U" if operand.kind == "UR" else "R"
+            text = "ZERO" if operand.value is None else f"{bank}[{operand.value + plus}]"  # type: ignore[operator]
+        elif operand.kind == "imm":
+            value = literal(operand.value)
+            value = value if not plus else 0xFFFFFFFF * (isinstance(operand.value, int) and operand.value < 0)
+            text = f"K({value})"
+        elif operand.kind == "const":
+            bank, offset, register = operand.value  # type: ignore[misc]
+            text = "ZERO" if register else f"K({self.constant(bank, offset + 4 * plus)})"
+        else:
+            text = "ZERO"
+        if operand.absolute:
+            text = f"low32(np.abs(signed({text})))"
+        if operand.negative:
+            text = f"~{text}" if carry else f"(ZERO - {text})"
+        return f"~{text}" if operand.inverted else text
+
+    def pair(self, operand: Operand) -> str:
+        """Text of a 64-bit source."""
+        if operand.kind == "const" or (operand.kind in ("R", "UR", "imm") and operand.value is not None):
+            plain = Operand(operand.kind, operand.value)
+            text = f"wide({self.word(plain)}, {self.word(plain, 1)})"
+            return f"(np.uint64(0) - {text})" if operand.negative else text
+        return "ZERO.astype(np.uint64)"
+
+    def predicate(self, operand: Operand) -> str:
+        """Text of a predicate that is read."""
+        bank = "V" if operand.kind == "UP" else "P"
+        text = "TRUE" if operand.value == 7 else f"{bank}[{operand.value}]"
+        return f"~{text}" if operand.inverted else text
+
+    def guard(self, instruction: Instruction) -> str:
+        """Text of the lanes that execute an instruction: those of the block, and its guard."""
+        if instruction.guard is None:
+            return "m"
+        kind, number, inverted = instruction.guard
+        return f"m & {self.predicate(Operand(kind, number, inverted=inverted))}"
+
+    def store(self, operand: Operand, text: str, lanes: str, plus: int = 0) -> list[str]:
+        """A line that writes a register or a predicate; none for RZ and PT."""
+        number = operand.value
+        if number is None or (operand.kind in ("P", "UP") and number == 7):
+            return []
+        name = {"R": "R", "UR": "U", "P": "P", "UP": "V"}[operand.kind]
+        if operand.kind in ("UR", "UP"):
+            return [f"put_uniform({name}[{number + plus}], {text}, {lanes})"]  # type: ignore[operator]
+        return [f"put({name}[{number + plus}], {text}, where={lanes})"]  # type: ignore[operator]
+
+    # ---- Instructions as text ----
+
+    def lines(self, one: Instruction) -> list[str]:
+        """Lines that execute `one`; an instruction with an unknown opcode writes nothing and is noted in `unknown`."""
+        op = one.op
+        if op not in _WRITERS and op[0] == "U" and op[1:] in _WRITERS:
+            op = op[1:]
+        writer = _WRITERS.get(op)
+        if writer is None:
+            self.unknown.add(one.name)
+            return []
+        return writer(self, one, "g" if one.guard else "m")
+
+
+def _sum(w: Writer, one: Instruction, g: str) -> list[str]:
+    """IADD3, VIADD, IADD, IMAD.IADD: with carries out, and in for .X."""
+    if "64" in one.modifiers:
+        return _wide_store(w, one, g, " + ".join(w.pair(source) for source in one.sources if source.kind not in ("P", "UP")))
+    extended = "X" in one.modifiers
+    words = [s for s in one.sources if s.kind not in ("P", "UP")]
+    carries = [s for s in one.sources if s.kind in ("P", "UP")] if extended else []
+    carries = [s for s in carries if not (s.value == 7 and s.inverted)]
+    if len(one.destinations) == 1 or all(d.value == 7 for d in one.destinations[1:]):
+        terms = [w.word(s, carry=extended) for s in words] + [f"{w.predicate(c)}.astype(np.uint32)" for c in carries]
+        return w.store(one.destinations[0], " + ".join(terms), g)
+    terms = []
+    for s in words:
+        if s.negative and not extended:
+            plain = Operand(s.kind, s.value)
+            terms.append(f"(~{w.word(plain)}).astype(np.uint64) + np.uint64(1)")
+        else:
+            terms.append(f"{w.word(s, carry=extended)}.astype(np.uint64)")
+    terms += [f"{w.predicate(c)}.astype(np.uint64)" for c in carries]
+    lines = [f"t = {' + '.join(terms)}"]
+    lines += w.store(one.destinations[0], "low32(t)", g)
+    return lines + w.store(one.destinations[1], "t >> np.uint64(32) != 0", g)
+
+
+def _wide_store(w: Writer, one: Instruction, g: str, text: str) -> list[str]:
+    target = one.destinations[0]
+    return [f"t = {text}", *w.store(target, "low32(t)", g), *w.store(target, "high32(t)", g, 1)]
+
+
+def _product(w: Writer, one: Instruction, g: str) -> list[str]:
+    """IMAD in its forms; IMAD.MOV, .SHL, .IADD and .U32 are all a × b + c."""
+    a, b, c = [s for s in one.sources if s.kind not in ("P", "UP")][:3]
+    unsigned = "U32" in one.modifiers and "MOV" not in one.modifiers
+    if "WIDE" in one.modifiers or "HI" in one.modifiers:
+        cast = "{}.astype(np.uint64)" if unsigned else "signed({}).astype(np.uint64)"
+        text = f"{cast.format(w.word(a))} * {cast.format(w.word(b))} + {w.pair(c)}"
+        if "HI" in one.modifiers:
+            return w.store(one.destinations[0], f"high32({text})", g)
+        lines = _wide_store(w, one, g, text)
+        if len(one.destinations) > 1:
+            lines += w.store(one.destinations[1], f"t < {w.pair(c)}", g)
+        return lines
+    text = f"{w.word(a)} * {w.word(b)} + {w.word(c, carry='X' in one.modifiers)}"
+    if "X" in one.modifiers:
+        carry = [s for s in one.sources if s.kind in ("P", "UP")]
+        text += "".join(f" + {w.predicate(p)}.astype(np.uint32)" for p in carry[:1])
+    return w.store(one.destinations[0], text, g)
+
+
+def _move(w: Writer, one: Instruction, g: str) -> list[str]:
+    if "64" in one.modifiers:
+        return _wide_store(w, one, g, w.pair(one.sources[0]))
+    return w.store(one.destinations[0], w.word(one.sources[0]), g)
+
+
+def _select(w: Writer, one: Instruction, g: str) -> list[str]:
+    a, b, condition = one.sources[:3]
+    if "64" in one.modifiers:
+        return _wide_store(w, one, g, f"np.where({w.predicate(condition)}, {w.pair(a)}, {w.pair(b)})")
+    return w.store(one.destinations[0], f"np.where({w.predicate(condition)}, {w.word(a)}, {w.word(b)})", g)
+
+
+def _logic(w: Writer, one: Instruction, g: str) -> list[str]:
+    words = [s for s in one.sources if s.kind not in ("P", "UP")]
+    a, b, c, table = words[:4]
+    lines = [f"t = lut3({w.word(a)}, {w.word(b)}, {w.word(c)}, {literal(table.value)})"]
+    for target in one.destinations:
+        lines += w.store(target, "t != 0" if target.kind in ("P", "UP") else "t", g)
+    return lines
+
+
+def _predicate_logic(w: Writer, one: Instruction, g: str) -> list[str]:
+    a, b, c, first, second = one.sources[:5]
+    inputs = f"{w.predicate(a)}, {w.predicate(b)}, {w.predicate(c)}"
+    both = zip(one.destinations, (first, second), strict=False)
+    made = [f"t{i} = lut3({inputs}, {literal(table.value)})" for i, (_, table) in enumerate(both)]
+    for i, target in enumerate(one.destinations):
+        made += w.store(target, f"t{i}", g)
+    return made
+
+
+def _compare(w: Writer, one: Instruction, g: str) -> list[str]:
+    relation = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+    name = one.modifiers[0]
+    words = [s for s in one.sources if s.kind not in ("P", "UP")]
+    conditions = [s for s in one.sources if s.kind in ("P", "UP")]
+    a, b = words[:2]
+    cast = "{}" if "U32" in one.modifiers else "signed({})"
+    if name == "T":
+        text = "TRUE"
+    elif name == "F":
+        text = "~TRUE"
+    else:
+        left, right = cast.format(w.word(a)), cast.format(w.word(b))
+        text = f"({left} {relation[name]} {right})"
+        if "EX" in one.modifiers and len(conditions) > 1:
+            strict = ">" if name in ("GE", "GT") else "<" if name in ("LE", "LT") else relation[name]
+            carry = w.predicate(conditions[-1])
+            joined = {"EQ": "&", "NE": "|"}.get(name)
+            text = f"(({left} {strict} {right}) | (({left} == {right}) & {carry}))"
+            text = f"({left} {relation[name]} {right}) {joined} {carry}" if joined else text
+    word = {"AND": "&", "OR": "|", "XOR": "^"}[next(m for m in one.modifiers if m in ("AND", "OR", "XOR"))]
+    other = w.predicate(conditions[0]) if conditions else "TRUE"
+    lines = [f"t = {text}"]
+    lines += w.store(one.destinations[0], f"t {word} {other}", g)
+    return lines + w.store(one.destinations[1], f"~t {word} {other}", g)
+
+
+def _shift(w: Writer, one: Instruction, g: str) -> list[str]:
+    low, by, high = one.sources[:3]
+    right, whole = one.modifiers[0] == "R", "HI" in one.modifiers
+    signed_word = "S32" in one.modifiers
+    if any("64" in m for m in one.modifiers):
+        text = f"wide({w.word(low)}, {w.word(high)}) {'>>' if right else '<<'} {w.word(by)}.astype(np.uint64)"
+        return w.store(one.destinations[0], f"{'high32' if whole else 'low32'}({text})", g)
+    if right:
+        function = "shift_right_signed" if signed_word else "shift_right"
+        return w.store(one.destinations[0], f"{function}({w.word(high if whole else low)}, {w.word(by)})", g)
+    return w.store(one.destinations[0], f"shift_left({w.word(high if whole else low)}, {w.word(by)})", g)
+
+
+def _scaled_sum(w: Writer, one: Instruction, g: str) -> list[str]:
+    """LEA: (a << shift) + b; LEA.HI: the high word of (c:a << shift), plus b; SX32: a is extended by its sign."""
+    words = [s for s in one.sources if s.kind not in ("P", "UP")]
+    carry = [s for s in one.sources if s.kind in ("P", "UP")]
+    add = f" + {w.predicate(carry[0])}.astype(np.uint32)" if "X" in one.modifiers and carry else ""
+    a, b = words[:2]
+    shift = f"np.uint64({literal(words[-1].value)})"
+    if "HI" in one.modifiers:
+        whole = f"signed({w.word(a)}).astype(np.uint64)" if "SX32" in one.modifiers else f"wide({w.word(a)}, {w.word(words[2])})"
+        return w.store(one.destinations[0], f"high32({whole} << {shift}) + {w.word(b)}{add}", g)
+    lines = [f"t = (({w.word(a)}.astype(np.uint64) << {shift}) & M32) + {w.word(b)}.astype(np.uint64)"]
+    lines += w.store(one.destinations[0], "low32(t)" + add, g)
+    for target in one.destinations[1:2]:
+        lines += w.store(target, "t >> np.uint64(32) != 0", g)
+    return lines
+
+
+def _extreme(w: Writer, one: Instruction, g: str) -> list[str]:
+    words = [s for s in one.sources if s.kind not in ("P", "UP")]
+    condition = one.sources[-1]
+    first = f"({w.word(words[0])} + {w.word(words[1])})" if one.op == "VIADDMNMX" else w.word(words[0])
+    second = w.word(words[2] if one.op == "VIADDMNMX" else words[1])
+    cast = "{}" if "U32" in one.modifiers else "signed({})"
+    a, b = cast.format(first), cast.format(second)
+    text = f"low32(np.where({w.predicate(condition)}, np.minimum({a}, {b}), np.maximum({a}, {b})))"
+    return w.store(one.destinations[0], text, g)
+
+
+def _special(w: Writer, one: Instruction, g: str) -> list[str]:
+    source = one.sources[0]
+    if source.kind != "special":
+        return []
+    lines = w.store(one.destinations[0], f"special({source.value!r})", g)
+    return lines + (w.store(one.destinations[0], "ZERO", g, 1) if one.width == 2 else [])
+
+
+def _constant(w: Writer, one: Instruction, g: str) -> list[str]:
+    source = one.sources[0]
+    if source.kind != "const" or source.value[2] is not None:  # type: ignore[index]
+        w.unknown.add(one.name)
+        return []
+    lines = []
+    for plus in range(one.width):
+        lines += w.store(one.destinations[0], w.word(source, plus), g, plus)
+    return lines
+
+
+def _halves(w: Writer, one: Instruction, g: str) -> list[str]:
+    """HFMA2 of -RZ, RZ and two immediates, which ptxas uses to load a constant of 32 bits."""
+    numbers = [s.value for s in one.sources if s.kind == "imm"]
+    if len(numbers) != 2:
+        return []
+    first, second = (int(np.float16(number).view(np.uint16)) for number in numbers)  # type: ignore[arg-type]
+    return w.store(one.destinations[0], f"K({first << 16 | second})", g)
+
+
+def _packed(w: Writer, one: Instruction, g: str) -> list[str]:
+    mask = literal(one.sources[-1].value)
+    terms = [f"P[{i}].astype(np.uint32) << np.uint32({i})" for i in range(7) if mask >> i & 1]
+    return w.store(one.destinations[0], " | ".join(terms) or "ZERO", g)
+
+
+def _unpacked(w: Writer, one: Instruction, g: str) -> list[str]:
+    mask = literal(one.sources[-1].value)
+    source = w.word(next(s for s in one.sources if s.kind == "R"))
+    return [f"put(P[{i}], ({source} >> np.uint32({i}) & np.uint32(1)) != 0, where={g})" for i in range(7) if mask >> i & 1]
+
+
+def _elected(w: Writer, one: Instruction, g: str) -> list[str]:
+    return w.store(one.destinations[0], f"first_lane(full({g}))", g)
+
+
+def _voted(w: Writer, one: Instruction, g: str) -> list[str]:
+    source = w.predicate(next(s for s in one.sources if s.kind in ("P", "UP")))
+    lanes = f"full({g})"
+    if "ALL" in one.modifiers:
+        text = f"(~{lanes} | {source}).all(1, keepdims=True)"
+    else:
+        text = f"({lanes} & {source}).any(1, keepdims=True)"
+    lines = []
+    for target in one.destinations:
+        lines += w.store(target, text if target.kind in ("P", "UP") else "ZERO", g)
+    return lines
+
+
+def _to_uniform(w: Writer, one: Instruction, g: str) -> list[str]:
+    return w.store(one.destinations[0], f"of_first_lane({w.word(one.sources[-1])}, full({g}))", g)
+
+
+def _shuffled(w: Writer, one: Instruction, g: str) -> list[str]:
+    a, by = one.sources[:2]
+    return w.store(one.destinations[-1], f"shuffle({w.word(a)}, {w.word(by)}, {one.modifiers[0]!r}, full(m))", g)
+
+
+def _converted(w: Writer, one: Instruction, g: str) -> list[str]:
+    source = w.word(one.sources[0])
+    if one.op == "F2I":
+        return w.store(one.destinations[0], f"truncated({source})", g)
+    value = source if "U32" in one.modifiers else f"signed({source})"
+    return w.store(one.destinations[0], f"{'float_above' if 'RP' in one.modifiers else 'float_near'}({value})", g)
+
+
+def _true(w: Writer, one: Instruction, g: str) -> list[str]:
+    """A wait that has succeeded: the time model decides when."""
+    return [line for target in one.destinations for line in w.store(target, "TRUE", g) if target.kind in ("P", "UP")]
+
+
+_WRITERS: dict[str, Callable[[Writer, Instruction, str], list[str]]] = {
+    **dict.fromkeys(("IADD3", "VIADD", "IADD", "IADD2"), _sum),
+    **dict.fromkeys(("MOV", "MOV32I"), _move),
+    **dict.fromkeys(("IMNMX", "VIMNMX", "VIADDMNMX"), _extreme),
+    **dict.fromkeys(("S2R", "S2UR", "CS2R"), _special),
+    **dict.fromkeys(("LDC", "LDCU", "ULDC"), _constant),
+    **dict.fromkeys(("HFMA2",), _halves),
+    **dict.fromkeys(("VOTE", "VOTEU"), _voted),
+    **dict.fromkeys(("I2F", "I2FP", "F2I"), _converted),
+    **dict.fromkeys(("SYNCS", "USETMAXREG"), _true),
+    "IMAD": _product,
+    "SEL": _select,
+    "LOP3": _logic,
+    "PLOP3": _predicate_logic,
+    "ISETP": _compare,
+    "SHF": _shift,
+    "LEA": _scaled_sum,
+    "P2R": _packed,
+    "R2P": _unpacked,
+    "ELECT": _elected,
+    "R2UR": _to_uniform,
+    "SHFL": _shuffled,
+    "IABS": lambda w, one, g: w.store(one.destinations[0], f"low32(np.abs(signed({w.word(one.sources[0])})))", g),
+    "MUFU": lambda w, one, g: w.store(one.destinations[0], f"reciprocal({w.word(one.sources[0])})", g),
+    "PRMT": lambda w, one, g: w.store(
+        one.destinations[0], f"permute({', '.join(w.word(source) for source in one.sources[:3])})", g
+    ),
+}
