@@ -1,0 +1,47 @@
+"""The constants of a GPU: latencies in cycles, rates in bytes or operations per cycle, each with its source.
+
+`constants/<gpu>.csv` has the columns name, value, unit, source. A source is "measured" (by `gemm-lab calibrate` or a
+recorded run), "published", "fitted" (chosen so that recorded kernels come out right), or "assumed".
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from gpu_simulator.errors import LabError
+
+FOLDER = Path(__file__).parent / "constants"
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of one GPU. `of[name]` gives a value; an unknown name raises `LabError`."""
+
+    gpu: str
+    values: dict[str, float] = field(hash=False)
+    sources: dict[str, str] = field(hash=False, repr=False)
+
+    def __getitem__(self, name: str) -> float:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise LabError(f"constants/{self.gpu}.csv has no {name}.") from None
+
+
+def known() -> list[str]:
+    """The keys of the GPUs that have constants."""
+    return sorted(path.stem for path in FOLDER.glob("*.csv"))
+
+
+@lru_cache
+def constants(gpu: str) -> Constants:
+    """The constants of a GPU, given its key ("h200"). Raises `LabError` that lists the known ones."""
+    path = FOLDER / f"{gpu}.csv"
+    if not path.is_file():
+        raise LabError(f"There are no constants of {gpu!r}; predictions exist for {', '.join(known())}.")
+    with path.open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    return Constants(gpu, {row["name"]: float(row["value"]) for row in rows}, {row["name"]: row["source"] for row in rows})

@@ -1,0 +1,140 @@
+"""The way of a memory request: a queue for each sub-partition, the units that an SM shares, L1, and the port to L2.
+
+Every unit keeps the time at which it is free again; a request that comes earlier waits. Nothing here has a clock of its
+own: `SmModel` calls in the order of time.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+
+from gpu_simulator.timing.constants_file import Constants
+from gpu_simulator.timing.launches import APART, FIRST_ARRAY
+from gpu_simulator.timing.tracing import Access
+
+LINE = 128
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What lies behind an SM's port: cycles until a request of an array comes back, by the array's number."""
+
+    latency: dict[int, float]
+    otherwise: float
+    bytes_per_cycle: float
+
+
+class MemoryPath:
+    """The memory units of one SM."""
+
+    def __init__(self, of: Constants, beyond: Beyond, l1_bytes: float) -> None:
+        self.of, self.beyond = of, beyond
+        self.queues: list[deque[float]] = [deque() for _ in range(4)]
+        self.depth = int(of["queue_depth"])
+        self.dispatched = [0.0] * 4
+        self.data_free = 0.0  # the stage that moves wavefronts between banks and registers
+        self.tag_free = 0.0  # the stage that looks up lines
+        self.port_free = 0.0
+        self.store_free = 0.0
+        self.l1: OrderedDict[int, float] = OrderedDict()  # line: when it is there
+        self.l1_lines = int(l1_bytes) // LINE
+        self.busy_data = self.busy_tag = self.busy_port = 0.0
+        self.hits = self.misses = 0
+        self.queue_latency, self.queue_cycles = of["queue_latency"], of["queue_cycles"]
+        self.wavefront_cycles, self.line_cycles = of["wavefront_cycles"], of["line_cycles"]
+        self.shared_latency, self.slope = of["shared_latency"], of["shared_wavefront_latency"]
+
+    def room_at(self, part: int, now: float) -> float:
+        """When the queue of a sub-partition has room for another instruction."""
+        queue = self.queues[part]
+        while queue and queue[0] <= now:
+            queue.popleft()
+        return now if len(queue) < self.depth else queue[len(queue) - self.depth]
+
+    def _leave(self, part: int, now: float, free: float) -> float:
+        start = max(now + self.queue_latency, self.dispatched[part] + self.queue_cycles, free)
+        self.dispatched[part] = start
+        self.queues[part].append(start)
+        return start
+
+    def simple(self, part: int, now: float) -> float:
+        """An instruction that only passes the queue. Returns when it leaves."""
+        return self._leave(part, now, 0.0)
+
+    def shared(self, part: int, now: float, wavefronts: int) -> tuple[float, float]:
+        """LDS, STS, LDSM. Returns when the sources are read, and when the result is there."""
+        start = self._leave(part, now, self.data_free)
+        taken = max(wavefronts, 1) * self.wavefront_cycles
+        self.data_free = start + taken
+        self.busy_data += taken
+        done = start - self.queue_latency + self.shared_latency + self.slope * max(wavefronts - 1, 0)
+        return start + taken, max(done, start + taken + self.shared_latency / 2)
+
+    def load(self, part: int, now: float, access: Access, cached: bool) -> tuple[float, float]:
+        """LDG. Returns when the addresses are read, and when all of the result is there."""
+        start = self._leave(part, now, self.tag_free)
+        lines = max(len(access.lines), 1)
+        self.tag_free = start + lines * self.line_cycles
+        self.busy_tag += lines * self.line_cycles
+        data = max(access.amount / LINE, 1)
+        self.data_free = max(self.data_free, start) + data
+        self.busy_data += data
+        missing = 0
+        ready = self.tag_free
+        for line in access.lines:
+            number = access.base + line
+            there = self.l1.get(number) if cached else None
+            if there is None:
+                missing += 1
+            else:
+                self.l1.move_to_end(number)
+                ready = max(ready, there)
+        self.hits += lines - missing
+        self.misses += missing
+        if missing:
+            amount = access.sectors * 32 * missing / lines
+            ready = max(ready, self._from_l2(self.tag_free, amount, access.base))
+            if cached:
+                for line in access.lines:
+                    self.l1.setdefault(access.base + line, ready)
+                while len(self.l1) > self.l1_lines:
+                    self.l1.popitem(last=False)
+        return start + self.line_cycles, ready + self.of["l1_latency"] + self.slope * (access.amount / LINE - 1)
+
+    def copy(self, part: int, now: float, access: Access) -> tuple[float, float]:
+        """LDGSTS. Returns when its addresses are free, and when the bytes are in shared memory."""
+        start = self._leave(part, now, self.tag_free)
+        lines = max(len(access.lines), access.sectors / 4, 1)
+        self.tag_free = start + lines * self.line_cycles
+        self.busy_tag += lines * self.line_cycles
+        self.data_free = max(self.data_free, start) + access.wavefronts
+        self.busy_data += access.wavefronts
+        done = self._from_l2(self.tag_free, access.sectors * 32, access.base) + self.slope * access.wavefronts
+        return start + self.of["copy_release_latency"], done + 18
+
+    def store(self, part: int, now: float, access: Access) -> float:
+        """STG. Returns when its registers are read."""
+        start = self._leave(part, now, self.tag_free)
+        lines = max(len(access.lines), 1)
+        self.tag_free = start + lines * self.line_cycles
+        self.busy_tag += lines * self.line_cycles
+        self.store_free = max(self.store_free, start) + access.sectors * 32 / self.of["store_bytes_per_cycle"]
+        if self.store_free > start + 2000:  # the buffer of writes is full
+            self.tag_free = max(self.tag_free, self.store_free - 2000)
+        return start + lines * self.line_cycles
+
+    def bulk(self, now: float, amount: float, array: int) -> float:
+        """A copy of TMA. Returns when all its bytes are in shared memory."""
+        start = max(now, self.port_free)
+        self.port_free = start + amount / self.beyond.bytes_per_cycle
+        self.busy_port += amount / self.beyond.bytes_per_cycle
+        return self.port_free + self.beyond.latency.get(array, self.beyond.otherwise) + self.of["tma_latency"]
+
+    def _from_l2(self, now: float, amount: float, line: int) -> float:
+        start = max(now, self.port_free)
+        taken = amount / self.beyond.bytes_per_cycle
+        self.port_free = start + taken
+        self.busy_port += taken
+        latency = self.beyond.latency.get((line * LINE - FIRST_ARRAY) // APART, self.beyond.otherwise)
+        return start + taken + latency - self.of["l1_latency"]

@@ -1,0 +1,136 @@
+"""Which execution unit a machine instruction needs, and for how long.
+
+A sub-partition (a quarter of an SM) issues one warp instruction a cycle. Each of its pipes takes an instruction for some
+cycles: 32 lanes on 16 arithmetic units take 2. Instructions that touch memory go into a queue, `mio`, and from there to
+units that all four sub-partitions share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu_simulator.timing.constants_file import Constants
+from gpu_simulator.timing.machine_code import NO_SCOREBOARD, Instruction
+
+PIPES = ("tensor", "fma", "heavy", "alu", "xu", "uniform", "branch", "mio")
+
+_ALU = frozenset(
+    "IADD3 VIADD LOP3 ISETP SHF LEA SEL PRMT IMNMX VIMNMX VIADDMNMX IABS PLOP3 P2R R2P FSETP FMNMX FSEL LEPC BMSK SGXT VABSDIFF "
+    "FLO POPC MOV CS2R F2FP HADD2 MOVM".split()
+)
+_FMA = frozenset("FFMA FMUL FADD".split())
+_HEAVY = frozenset("IMAD HFMA2 HMUL2".split())
+_XU = frozenset("MUFU F2F F2I I2F I2FP FRND".split())
+_BRANCH = frozenset("BRA CALL RET EXIT BRX JMP BSSY BSYNC BREAK WARPSYNC YIELD BMOV NOP NANOSLEEP".split())
+_LOADS = frozenset("LDS LDSM LDG LD LDL ATOMS ATOMG ATOM SHFL STS STSM STG ST STL RED LDGSTS".split())
+_ROOM = {"LDS": "shared", "LDSM": "shared", "STS": "shared", "STSM": "shared", "ATOMS": "shared"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the time model needs of one instruction.
+
+    pipe: one of `PIPES`, or None.   cycles: how long the pipe is taken.   kind: what happens beyond the pipe.
+    latency: cycles from issue to the result where a scoreboard waits for it; memory adds its own.
+    """
+
+    pipe: int | None
+    cycles: float
+    kind: str
+    latency: float
+    stall: int
+    sets: int | None
+    frees: int | None
+    waits: tuple[int, ...]
+    is_load: bool = False
+    group: int = 0  # of DEPBAR: how many may be outstanding
+    board: int = 0  # of DEPBAR: which scoreboard
+
+
+def step_of(one: Instruction, of: Constants) -> Step:
+    """The `Step` of an instruction on the GPU whose constants are `of`."""
+    pipe, cycles, kind, latency = _unit(one, of)
+    group = board = 0
+    if one.op == "DEPBAR" or (one.op == "WARPGROUP" and "DEPBAR" in one.modifiers):
+        kind = "depbar" if one.op == "DEPBAR" else "gsb"
+        labels = [str(s.value) for s in one.sources if s.kind == "label"]
+        board = int(labels[0][2:]) if labels and labels[0].startswith("SB") else 0
+        group = next((int(s.value) for s in one.sources if s.kind == "imm"), 0)  # type: ignore[call-overload]
+    return Step(
+        None if pipe is None else PIPES.index(pipe),
+        cycles,
+        kind,
+        latency,
+        max(one.stall, 1),
+        None if one.sets == NO_SCOREBOARD else one.sets,
+        None if one.frees == NO_SCOREBOARD else one.frees,
+        one.waits,
+        one.op.startswith(("LD", "ATOM", "SHFL")),
+        group,
+        board,
+    )
+
+
+def _unit(one: Instruction, of: Constants) -> tuple[str | None, float, str, float]:
+    op = one.op
+    if op in ("HMMA", "IMMA", "QMMA", "OMMA", "DMMA"):
+        return "tensor", tensor_cycles(one, of), "fixed", of["hmma_latency"]
+    if op == "HGMMA":
+        return "tensor", of["wgmma_issue_cycles"], "wgmma", 0
+    if op in _FMA:
+        return "fma", of["ffma_cycles"], "fixed", of["fixed_latency"]
+    if op in _HEAVY:
+        return "heavy", of["imad_cycles"], "fixed", of["fixed_latency"]
+    if op in _ALU:
+        return "alu", of["alu_cycles"], "fixed", of["fixed_latency"]
+    if op in _XU:
+        return "xu", of["xu_cycles"], "slow", of["xu_latency"]
+    if op in ("S2R", "S2UR"):
+        return "mio", 0, "slow", of["special_register_latency"]
+    if op in ("LDC", "LDCU", "ULDC"):
+        return None, 0, "slow", of["constant_latency"]
+    if op in ("R2UR", "VOTE", "VOTEU", "ELECT", "REDUX"):
+        return "alu", of["alu_cycles"], "slow", of["to_uniform_latency"]
+    if op == "LDGSTS":
+        return "mio", 0, "copy", 0
+    if op == "SHFL":
+        return "mio", 0, "shuffle", of["shuffle_latency"]
+    if op in _LOADS:
+        return "mio", 0, _ROOM.get(op, "local" if op in ("LDL", "STL") else "global"), 0
+    if op == "LDGDEPBAR":
+        return None, 0, "commit", 0
+    if op == "BAR":
+        return "mio", 0, "barrier", 0
+    if op == "SYNCS":
+        return "mio", 0, "mbarrier", of["mbarrier_latency"]
+    if op in ("UTMALDG", "UTMASTG"):
+        return "uniform", of["uniform_cycles"], "tma", 0
+    if op == "UTMACMDFLUSH":
+        return None, 0, "commit", 0
+    if op in ("MEMBAR", "FENCE", "ERRBAR", "CCTL", "CGAERRBAR"):
+        return None, 0, "slow", of["fence_latency"]
+    if op in ("UCGABAR_ARV", "UCGABAR_WAIT"):
+        return None, 0, "slow", of["cluster_barrier_latency"]
+    if op in _BRANCH:
+        return "branch", of["branch_cycles"], "exit" if op == "EXIT" else "branch", 0
+    if op == "WARPGROUP":
+        return None, 0, "fixed", 0
+    if op.startswith("U"):
+        return "uniform", of["uniform_cycles"], "fixed", of["fixed_latency"]
+    return "alu", of["alu_cycles"], "fixed", of["fixed_latency"]
+
+
+def tensor_cycles(one: Instruction, of: Constants) -> float:
+    """Cycles that a sub-partition's tensor core is taken by one `mma.sync`."""
+    shape = one.modifiers[0] if one.modifiers else ""
+    halves = one.op == "HMMA" and len(one.modifiers) > 1 and one.modifiers[1] == "F16"
+    name = f"{one.op.lower()}_{shape.lower()}{'_f16' if halves else ''}_cycles"
+    if name in of.values:
+        return of[name]
+    return of[f"{one.op.lower()}_{shape.lower()}_cycles"]
+
+
+def wgmma_shape(one: Instruction) -> tuple[int, int, int]:
+    """(m, n, k) of an HGMMA."""
+    m, n, k = (int(part) for part in one.modifiers[0].split("x"))
+    return m, n, k

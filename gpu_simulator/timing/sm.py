@@ -1,0 +1,465 @@
+"""Steps through one SM: which warp of which sub-partition issues when, and what every warp waits for.
+
+Four sub-partitions issue one warp instruction a cycle each. A warp may issue its next instruction when the stall count of
+the last one has passed, the scoreboards that it waits for are clear, its pipe is free, and its queue has room. Among the
+warps that may issue, the one that issued last goes first, then the oldest. What a warp waited for longest gets the
+cycles: the reasons have Nsight Compute's names.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpu_simulator.errors import LabError
+from gpu_simulator.timing.constants_file import Constants
+from gpu_simulator.timing.memory_path import Beyond, MemoryPath
+from gpu_simulator.timing.pipes import PIPES, Step, step_of, wgmma_shape
+from gpu_simulator.timing.tracing import Access, Trace
+
+REASONS = (
+    "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "mio_throttle",
+    "lg_throttle", "not_selected", "branch_resolving", "gmma", "membar", "dispatch_stall",
+)  # fmt: skip
+(SELECTED, WAIT, LONG, SHORT, BARRIER, MATH, MIO, LG, NOT_SELECTED, BRANCH, GMMA, MEMBAR, DISPATCH) = range(len(REASONS))
+_NEVER = math.inf
+_TENSOR, _FMA, _HEAVY, _MIO = (PIPES.index(name) for name in ("tensor", "fma", "heavy", "mio"))
+_RANK = 24  # bits of a shared address below the block's rank in its cluster
+
+
+@dataclass(frozen=True)
+class SmResult:
+    """What an SM did. Cycles from the first issue to the end of the last block; `stalls[instruction, reason]` in warp
+    cycles; `busy[pipe]` in cycles summed over the sub-partitions; `ends` of each block; `events` if they were kept:
+    (cycle, warp, instruction, reason of the wait before it, cycles waited)."""
+
+    cycles: float
+    stalls: np.ndarray
+    busy: dict[str, float]
+    ends: tuple[float, ...]
+    issued: int
+    memory: MemoryPath
+    events: list[tuple[float, int, int, int, float]] = field(default_factory=list)
+
+
+@dataclass
+class _Mbarrier:
+    expected: int
+    pending: int
+    bytes: float = 0
+    phase: int = 0
+    waiting: list[tuple[int, int]] = field(default_factory=list)  # (warp, parity)
+
+
+class SmModel:
+    """One SM with its resident blocks. `traces` has a `Trace` for each of them."""
+
+    def __init__(
+        self,
+        traces: Sequence[Trace],
+        of: Constants,
+        beyond: Beyond,
+        l1_bytes: float,
+        starts: Sequence[float] | None = None,
+        keep: bool = False,
+    ) -> None:
+        self.of, self.traces = of, traces
+        self.memory = MemoryPath(of, beyond, l1_bytes)
+        code = traces[0].code
+        self.steps: list[Step] = [step_of(one, of) for one in code]
+        self.code = code
+        self.wgmma = {one.index: wgmma_shape(one) for one in code if one.op == "HGMMA"}
+        self.keep = keep
+        self.events: list[tuple[float, int, int, int, float]] = []
+        self.heap: list[tuple[float, int, int, object]] = []
+        self.order = 0
+        self.paths: list[list[int]] = []
+        self.accesses: list[list[Access | None]] = []
+        self.block_of: list[int] = []
+        self.warps_of: list[list[int]] = []
+        self.parts: list[list[int]] = [[], [], [], []]
+        for block, one in enumerate(traces):
+            mine = []
+            for path, accesses in zip(one.paths, one.accesses, strict=True):
+                if not len(path):
+                    continue
+                warp = len(self.paths)
+                mine.append(warp)
+                self.paths.append(path.tolist())
+                self.accesses.append(accesses)
+                self.block_of.append(block)
+            self.warps_of.append(mine)
+            for place, warp in enumerate(mine):
+                self.parts[place % 4].append(warp)
+        count = len(self.paths)
+        begin = list(starts or [0.0] * len(traces))
+        self.part_of = [0] * count
+        for part, warps in enumerate(self.parts):
+            for warp in warps:
+                self.part_of[warp] = part
+        self.at = [0] * count  # place on the path
+        self.access_at = [0] * count
+        self.ready = [begin[self.block_of[warp]] for warp in range(count)]
+        self.why = [WAIT] * count
+        self.last = list(self.ready)  # cycle of the last issue
+        self.boards = [[0.0] * 6 for _ in range(count)]
+        self.board_reason = [[SHORT] * 6 for _ in range(count)]
+        self.groups: list[list[list[float]]] = [[[] for _ in range(6)] for _ in range(count)]  # of each scoreboard
+        self.copies_done = [0.0] * count
+        self.bulk_done = [0.0] * count
+        self.gmma_groups: list[list[float]] = [[] for _ in range(count)]
+        self.gmma_last = [0.0] * count
+        self.tensor_free = [0.0] * 4
+        self.pipe_free = [[0.0] * len(PIPES) for _ in range(4)]
+        self.issue_free = [0.0] * 4
+        self.latest = [-1, -1, -1, -1]
+        self.issued_at = [-1.0] * 4
+        self.barriers: dict[tuple[int, int], list[int]] = {}
+        self.barrier_count: dict[tuple[int, int], int] = {}
+        self.barrier_free: dict[int, float] = {}
+        self.mbarriers: dict[tuple[int, int], _Mbarrier] = {}
+        self.stalls = np.zeros((len(code), len(REASONS)))
+        self.busy = [0.0] * len(PIPES)
+        self.ends = [0.0] * len(traces)
+        self.left = [len(warps) for warps in self.warps_of]
+        self.issued = 0
+        self.tma_free = 0.0
+
+    # ---- The clock ----
+
+    def run(self) -> SmResult:
+        """Step until every warp has ended. Raises `LabError` if all that are left wait for one another."""
+        for part in range(4):
+            if self.parts[part]:
+                self._push(min(self.ready[warp] for warp in self.parts[part]), part)
+        heap = self.heap
+        while heap:
+            now, _, part, event = heapq.heappop(heap)
+            if event is not None:
+                event(now)  # type: ignore[operator]
+                continue
+            if now < self.issue_free[part]:
+                continue  # an older entry of the same sub-partition
+            self._turn(part, now)
+        if any(self.left):
+            raise LabError("The predicted kernel does not end: its warps wait for one another at a barrier.")
+        busy = {name: self.busy[i] for i, name in enumerate(PIPES)}
+        return SmResult(max(self.ends), self.stalls, busy, tuple(self.ends), self.issued, self.memory, self.events)
+
+    def _push(self, when: float, part: int, event: object = None) -> None:
+        self.order += 1
+        heapq.heappush(self.heap, (when, self.order, part, event))
+
+    def _turn(self, part: int, now: float) -> None:
+        """Let a sub-partition issue at `now` if one of its warps can; else look again when one may."""
+        best = -1
+        soonest = _NEVER
+        ready, latest = self.ready, self.latest[part]
+        for warp in self.parts[part]:
+            when = ready[warp]
+            if when < soonest or when <= now:
+                if when <= now:
+                    when = self._free_at(warp, part, now)
+                    if when <= now:
+                        if warp == latest:
+                            best = warp
+                            break
+                        if best < 0:
+                            best = warp
+                        continue
+                if when < soonest:
+                    soonest = when
+        if best >= 0:
+            self._issue(best, part, now)
+            self.issued_at[part] = now
+            self.issue_free[part] = now + 1
+            self._push(now + 1, part)
+        elif soonest < _NEVER:
+            self._push(soonest, part)
+            self.issue_free[part] = soonest if soonest > now else now
+
+    def _free_at(self, warp: int, part: int, now: float) -> float:
+        """When pipe and queue let the warp's next instruction pass."""
+        step = self.steps[self.paths[warp][self.at[warp]]]
+        pipe = step.pipe
+        if pipe is None:
+            return now
+        if pipe == _MIO:
+            return self.memory.room_at(part, now)
+        free = self.pipe_free[part]
+        if pipe == _FMA:  # an FFMA takes either half of the pipe
+            return free[_FMA] if free[_FMA] > now else now
+        when = math.ceil(free[pipe] - 0.5)
+        return when if when > now else now
+
+    # ---- An instruction ----
+
+    def _issue(self, warp: int, part: int, now: float) -> None:
+        path = self.paths[warp]
+        at = self.at[warp]
+        number = path[at]
+        step = self.steps[number]
+        self._book(warp, number, step, now)
+        self.latest[part] = warp
+        self.issued += 1
+        pipe = step.pipe
+        if pipe is not None and step.cycles:
+            free = self.pipe_free[part]
+            free[pipe] = max(free[pipe], now) + step.cycles
+            if pipe == _HEAVY:
+                free[_FMA] = max(free[_FMA], now + 1)
+            self.busy[pipe] += step.cycles
+        bubble = 0.0
+        following = at + 1
+        if step.kind == "branch" and following < len(path) and path[following] != number + 1:
+            bubble = self.of["taken_branch_bubble"]
+        self.last[warp] = now
+        self.at[warp] = following
+        ready = now + step.stall + bubble
+        why = WAIT if not bubble else BRANCH
+        kind = step.kind
+        if kind != "fixed" and kind != "branch":
+            blocked = self._effect(warp, part, number, step, now)
+            if blocked is not None:
+                if blocked[0] > ready:
+                    ready, why = blocked
+        if following >= len(path) or kind == "exit" and following >= len(path):
+            self._end(warp, part, now)
+            return
+        self._next(warp, ready, why)
+
+    def _next(self, warp: int, ready: float, why: int) -> None:
+        """Note when the warp may issue its next instruction, as far as its own dependences decide it."""
+        if ready == _NEVER:
+            self.ready[warp], self.why[warp] = ready, why
+            return
+        step = self.steps[self.paths[warp][self.at[warp]]]
+        boards = self.boards[warp]
+        for board in step.waits:
+            if boards[board] > ready:
+                ready, why = boards[board], self.board_reason[warp][board]
+        if step.kind == "depbar":
+            done = self.groups[warp][step.board]
+            index = len(done) - 1 - step.group
+            if index >= 0 and done[index] > ready:
+                ready, why = done[index], LONG
+        elif step.kind == "gsb":
+            done = self.gmma_groups[warp]
+            index = len(done) - 1 - step.group
+            if index >= 0 and done[index] > ready:
+                ready, why = done[index], GMMA
+        self.ready[warp] = math.ceil(ready)
+        self.why[warp] = why
+
+    def _book(self, warp: int, number: int, step: Step, now: float) -> None:
+        """Divide the cycles since the warp's last issue among the reasons for which it waited."""
+        waited = now - self.last[warp]
+        row = self.stalls[number]
+        row[SELECTED] += 1
+        if waited <= 1:
+            return
+        bound = min(self.ready[warp], now) - self.last[warp]  # until its own dependences let it issue
+        why = self.why[warp]
+        before = min(max(bound - 1, 0), waited - 1)
+        row[why] += before
+        rest = waited - 1 - before
+        if rest > 0:
+            pipe = step.pipe
+            if pipe == _MIO:
+                reason = LG if step.kind in ("global", "copy", "local") else MIO
+            elif pipe is not None and step.cycles > 1:
+                reason = MATH
+            else:
+                reason = NOT_SELECTED
+            row[reason] += rest
+        if self.keep:
+            self.events.append((now, warp, number, why if before >= rest else NOT_SELECTED, waited))
+
+    def _end(self, warp: int, part: int, now: float) -> None:
+        self.parts[part].remove(warp)
+        block = self.block_of[warp]
+        self.left[block] -= 1
+        self.ends[block] = max(self.ends[block], now)
+
+    # ---- What happens beyond the pipes ----
+
+    def _effect(self, warp: int, part: int, number: int, step: Step, now: float) -> tuple[float, int] | None:
+        kind, of, memory = step.kind, self.of, self.memory
+        released = done = now + step.latency
+        reason = SHORT
+        if kind in ("shared", "global", "copy", "local", "barrier", "mbarrier", "tma"):
+            access = self.accesses[warp][self.access_at[warp]]
+            self.access_at[warp] += 1
+            if kind == "barrier":
+                return self._barrier(warp, part, number, access, now)
+            if access is None:
+                released = done = now + 2 if step.pipe != _MIO else memory.simple(part, now)
+            elif kind == "shared" or (kind == "global" and not access.lines):
+                released, done = memory.shared(part, now, access.wavefronts)
+            elif kind == "local":
+                released, done = memory.shared(part, now, max(access.amount // 128, 1))
+            elif kind == "copy":
+                released, done = memory.copy(part, now, access)
+                self.copies_done[warp] = max(self.copies_done[warp], done)
+                reason = LONG
+            elif kind == "global":
+                if step.is_load:
+                    released, done = memory.load(part, now, access, True)
+                    reason = LONG
+                else:
+                    released = done = memory.store(part, now, access)
+            elif kind == "mbarrier":
+                return self._mbarrier(warp, part, number, step, access, now)
+            else:
+                self._tma(warp, number, access, now)
+                released = done = now + of["tma_issue_cycles"]
+        elif kind == "shuffle":
+            released, done = memory.shared(part, now, 1)
+            done = max(done, now + step.latency)
+        elif kind == "slow" and step.pipe == _MIO:
+            done = memory.simple(part, now) + step.latency
+        elif kind == "commit":
+            done = max(self.copies_done[warp], self.bulk_done[warp], now + 2)
+            if step.sets is None:
+                self.groups[warp][0].append(done)
+            else:
+                self.groups[warp][step.sets].append(done)
+                if self.boards[warp][step.sets] < done:
+                    self.boards[warp][step.sets] = done
+                    self.board_reason[warp][step.sets] = LONG
+            return None
+        elif kind == "wgmma":
+            return self._wgmma(warp, part, number, now)
+        if step.sets is not None and done > self.boards[warp][step.sets]:
+            self.boards[warp][step.sets] = done
+            self.board_reason[warp][step.sets] = reason
+        if step.frees is not None and released > self.boards[warp][step.frees]:
+            self.boards[warp][step.frees] = released
+            self.board_reason[warp][step.frees] = LONG if kind == "copy" else SHORT
+        return None
+
+    def _wgmma(self, warp: int, part: int, number: int, now: float) -> tuple[float, int] | None:
+        m, n, k = self.wgmma[number]
+        cycles = 2.0 * m * n * k / self.of["wgmma_flop_per_cycle"]
+        start = max(now, self.tensor_free[part])
+        self.tensor_free[part] = start + cycles
+        self.busy[_TENSOR] += cycles
+        self.gmma_last[warp] = start + cycles + self.of["wgmma_latency"]
+        one = self.code[number]
+        if any(str(source.value) == "gsb0" for source in one.sources):
+            self.gmma_groups[warp].append(self.gmma_last[warp])
+        depth = self.of.values.get("wgmma_queue", 4)
+        if start > now + depth * cycles:
+            return start - depth * cycles, GMMA
+        return None
+
+    def _barrier(self, warp: int, part: int, number: int, access: Access | None, now: float) -> tuple[float, int] | None:
+        self.memory.simple(part, now)
+        if access is None:
+            return None
+        block = self.block_of[warp]
+        key = (block, access.base)
+        wanted = access.amount // 32 if access.amount else len(self.warps_of[block]) - self._gone(block)
+        free = max(self.barrier_free.get(block, 0.0), now) + self.of["barrier_warp_cycles"]
+        self.barrier_free[block] = free
+        waiting = self.barriers.setdefault(key, [])
+        count = self.barrier_count.get(key, 0) + 1
+        arrives_only = "ARV" in self.code[number].modifiers
+        if count < wanted:
+            self.barrier_count[key] = count
+            if arrives_only:
+                return None
+            waiting.append(warp)
+            return _NEVER, BARRIER
+        released = free + self.of["barrier_latency"]
+        self.barrier_count[key] = 0
+        self.barriers[key] = []
+        for other in waiting:
+            self._wake(other, released, BARRIER)
+        return None if arrives_only else (released, BARRIER)
+
+    def _gone(self, block: int) -> int:
+        return len(self.warps_of[block]) - self.left[block]
+
+    def _wake(self, warp: int, when: float, why: int) -> None:
+        self._next(warp, max(when, self.last[warp] + 1), why)
+        part = self.part_of[warp]
+        soonest = max(self.ready[warp], self.issued_at[part] + 1)
+        self.issue_free[part] = min(self.issue_free[part], soonest)
+        self._push(soonest, part)
+
+    # ---- mbarriers and TMA ----
+
+    def _mbarrier(
+        self, warp: int, part: int, number: int, step: Step, access: Access | None, now: float
+    ) -> tuple[float, int] | None:
+        left = self.memory.simple(part, now)
+        if step.frees is not None:
+            self.boards[warp][step.frees] = max(self.boards[warp][step.frees], left + 4)
+        if step.sets is not None:
+            self.boards[warp][step.sets] = max(self.boards[warp][step.sets], left + step.latency)
+            self.board_reason[warp][step.sets] = LONG
+        if access is None:
+            return None
+        one = self.code[number]
+        key = (self.block_of[warp], access.base & (1 << _RANK) - 1)
+        if "EXCH" in one.modifiers:
+            count = (1 << 20) - (access.amount >> 1 & (1 << 20) - 1)
+            self.mbarriers[key] = _Mbarrier(count, count)
+            return None
+        barrier = self.mbarriers.setdefault(key, _Mbarrier(1, 1))
+        if "PHASECHK" in one.modifiers:
+            parity = access.amount >> 31 & 1
+            if barrier.phase & 1 != parity:
+                return left + step.latency, LONG
+            barrier.waiting.append((warp, parity))
+            return _NEVER, LONG
+        amount = 0 if "A1T0" in one.modifiers else access.amount
+        lanes = access.lanes
+
+        def arrive(_: float) -> None:
+            barrier.pending -= lanes
+            barrier.bytes += amount * lanes
+            self._check(barrier, left + 4)
+
+        self._push(left + 4, part, arrive)
+        return None
+
+    def _check(self, barrier: _Mbarrier, now: float) -> None:
+        if barrier.pending > 0 or barrier.bytes > 0:
+            return
+        barrier.phase += 1
+        barrier.pending = barrier.expected
+        barrier.bytes = 0
+        waiting, barrier.waiting = barrier.waiting, []
+        for warp, parity in waiting:
+            if barrier.phase & 1 != parity:
+                self._wake(warp, now + self.of["mbarrier_latency"], LONG)
+            else:
+                barrier.waiting.append((warp, parity))
+
+    def _tma(self, warp: int, number: int, access: Access, now: float) -> None:
+        one = self.code[number]
+        offset = access.lines[0]
+        start = max(now, self.tma_free) + self.of["tma_issue_cycles"]
+        self.tma_free = start
+        if one.op == "UTMASTG":
+            self.memory.store_free = max(self.memory.store_free, start) + access.amount / self.of["store_bytes_per_cycle"]
+            self.bulk_done[warp] = self.memory.store_free + self.of["tma_store_latency"]
+            return
+        copies = self.cluster if "MULTICAST" in one.modifiers else 1
+        amount = access.amount * copies
+        done = self.memory.bulk(start, amount, offset)
+        barrier = self.mbarriers.setdefault((self.block_of[warp], access.base & (1 << _RANK) - 1), _Mbarrier(1, 1))
+
+        def arrived(when: float) -> None:
+            barrier.bytes -= amount
+            self._check(barrier, when)
+
+        self._push(done, self.part_of[warp], arrived)
+
+    cluster = 1
