@@ -1,0 +1,157 @@
+"""Blind trials of the predicted times: variants that nobody has measured are drawn, predicted, then recorded.
+
+    python -m tools.blind draw --seed 1 --count 72     # results/blind/1/variants.csv
+    python -m tools.blind predict 1                    # predicted.csv, to be committed before the next step
+    python -m tools.blind record 1                     # cards.csv, on a GPU with Nsight Compute
+    python -m tools.blind score 1                      # the table of errors
+
+A variant is a rung with other settings, without one of its ideas (the `[[ablation]]` entries of its ladder), or with an
+edit that a learner makes, at one of several sizes. Those that do not compile or cannot be launched are drawn again; no
+variant has a recorded card.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import gemm_lab as lab
+from gemm_lab import catalog
+from gemm_lab.config import data_dir
+from gemm_lab.lab.actions.ablating import without
+from gemm_lab.lab.kernel import Kernel
+from gemm_lab.measure.profile import read_rows
+from gemm_lab.settings_text import parse_settings
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.occupancy import occupancy
+from tools.recording.cards import config_text, write_rows
+
+FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper")
+ARCH, GPU = "sm_90a", "h200"
+SIZES = (2048, 3072, 4096, 6144)
+CHOICES = {
+    "BLOCK_M": (64, 128, 192, 256),
+    "BLOCK_N": (64, 96, 128, 192, 256),
+    "BLOCK_K": (8, 16, 32, 64, 128),
+    "NUM_WARPS_M": (1, 2, 4),
+    "NUM_WARPS_N": (1, 2, 4),
+    "NUM_STAGES": (2, 3, 4, 5, 6),
+    "GROUP_M": (1, 4, 8, 16),
+    "WARP_M": (32, 64),
+    "WARP_N": (32, 64),
+    "THREAD_M": (4, 8),
+    "THREAD_N": (4, 8),
+    "STORE_N": (32, 64),
+}
+# What a learner tries: a pattern of the source, and what replaces its first occurrence.
+EDITS = {
+    "a doubled barrier": (r"__syncthreads\(\);", "__syncthreads(); __syncthreads();"),
+    "no unrolling": (r"#pragma unroll\n", "#pragma unroll 1\n"),
+    "a wait for all copies": (r"cp_async_wait<[^>]+>\(\)", "cp_async_wait<0>()"),
+    "a swizzle less": (r"\^ \(?(?:row|lane)\b[^;,)]*\)?", ""),
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One trial. idea: of the rung, left out; edit: a key of `EDITS`; both may be empty."""
+
+    kernel: str
+    config: str
+    n: int
+    idea: str = ""
+    edit: str = ""
+
+    def made(self) -> Kernel:
+        """The kernel of the trial. Raises `LabError` if it cannot be made."""
+        kernel = lab.kernel(self.kernel, **parse_settings(self.config.split()))
+        if self.idea:
+            ideas = [one for one in catalog.ladder(kernel.spec.ladder).ideas if one.idea == self.idea]
+            kernel = without(kernel, ideas[0])
+        if self.edit:
+            pattern, text = EDITS[self.edit]
+            if not re.search(pattern, kernel.source):
+                raise LabError(f"{self.kernel} has nothing to edit for {self.edit}.")
+            kernel = kernel.rewrite(re.sub(pattern, text, kernel.source, count=1))
+        return kernel
+
+
+def draw(seed: int, count: int) -> list[Variant]:
+    """`count` variants, as many of each family as possible; the same seed gives the same."""
+    chance = random.Random(seed)
+    recorded = {
+        (row["kernel"], row["config"], int(row["n"])) for row in read_rows(data_dir("results") / "profiles/h200/cards.csv")
+    }
+    found: list[Variant] = []
+    while len(found) < count:
+        family = FAMILIES[len(found) % len(FAMILIES)]
+        one = _candidate(chance, family)
+        if one in found or (one.kernel, one.config, one.n) in recorded or not launchable(one):
+            continue
+        found.append(one)
+    return found
+
+
+def _candidate(chance: random.Random, family: str) -> Variant:
+    ladder = catalog.ladder(family)
+    name = chance.choice([spec.name for spec in ladder.kernels])
+    kernel = lab.kernel(name)
+    config = dict(kernel.config)
+    n = chance.choice(SIZES)
+    kind = chance.choice(("settings", "settings", "idea", "edit"))
+    ideas = [idea for idea in ladder.ideas if name.endswith("/" + idea.rung)]
+    if kind == "idea" and ideas:
+        return Variant(name, config_text(config), n, idea=chance.choice(ideas).idea)
+    if kind == "edit":
+        return Variant(name, config_text(config), n, edit=chance.choice(sorted(EDITS)))
+    changed = [setting for setting in config if setting in CHOICES]
+    for setting in chance.sample(changed, min(len(changed), chance.choice((1, 2, 3)))):
+        config[setting] = chance.choice(CHOICES[setting])
+    return Variant(name, config_text(config), n)
+
+
+def launchable(one: Variant) -> bool:
+    """Whether a variant compiles for the GPU of the trials, fits onto an SM and takes the size."""
+    try:
+        kernel = one.made()
+        kernel.spec.require_size(kernel.config, one.n, one.n, one.n)
+        compiled = kernel.compile(ARCH)
+        return occupancy(GPU, compiled.threads, compiled.registers, compiled.smem).blocks > 0
+    except (LabError, ValueError):
+        return False
+
+
+def folder_of(seed: int) -> Path:
+    """Where the trials of a seed lie."""
+    return data_dir("results") / "blind" / str(seed)
+
+
+def read_variants(seed: int) -> list[Variant]:
+    """The variants that were drawn with a seed."""
+    return [
+        Variant(row["kernel"], row["config"], int(row["n"]), row["idea"], row["edit"])
+        for row in read_rows(folder_of(seed) / "variants.csv")
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tools.blind", description="Blind trials of the predicted times.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    drawing = commands.add_parser("draw", help="draw variants that were never measured")
+    drawing.add_argument("--seed", type=int, required=True)
+    drawing.add_argument("--count", type=int, default=72)
+    options = parser.parse_args(arguments)
+    found = draw(options.seed, options.count)
+    write_rows(folder_of(options.seed) / "variants.csv", [vars(one) for one in found])
+    print(f"{len(found)} variants in {folder_of(options.seed)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
