@@ -17,6 +17,7 @@ import csv
 import random
 import re
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ import gemm_lab as lab
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.ablating import without
+from gemm_lab.lab.actions.predicting import prediction
 from gemm_lab.lab.kernel import Kernel
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.settings_text import parse_settings
@@ -139,6 +141,21 @@ def read_variants(seed: int) -> list[Variant]:
     ]
 
 
+def predict(seed: int) -> list[dict[str, object]]:
+    """A row for each variant, with its predicted cycles and stall reasons."""
+    variants = read_variants(seed)
+    with ProcessPoolExecutor(2) as pool:
+        return [vars(one) | row for one, row in zip(variants, pool.map(_predicted, variants), strict=True)]
+
+
+def _predicted(one: Variant) -> dict[str, object]:
+    try:
+        found = prediction(one.made(), GPU, one.n, one.n, one.n)
+    except LabError as error:
+        return {"cycles": "", "top_stall": "", "unit": "", "failed": str(error)}
+    return {"cycles": round(found.cycles), "top_stall": found.top_reason, "unit": found.binding[0], "failed": ""}
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.blind", description="Blind trials of the predicted times.")
@@ -146,7 +163,12 @@ def main(arguments: list[str] | None = None) -> int:
     drawing = commands.add_parser("draw", help="draw variants that were never measured")
     drawing.add_argument("--seed", type=int, required=True)
     drawing.add_argument("--count", type=int, default=72)
+    for name, text in (("predict", "predict them"), ("record", "record them here with Nsight Compute"), ("score", "compare")):
+        commands.add_parser(name, help=text).add_argument("seed", type=int)
     options = parser.parse_args(arguments)
+    if options.command == "predict":
+        write_rows(folder_of(options.seed) / "predicted.csv", predict(options.seed))
+        return 0
     found = draw(options.seed, options.count)
     write_rows(folder_of(options.seed) / "variants.csv", [vars(one) for one in found])
     print(f"{len(found)} variants in {folder_of(options.seed)}")

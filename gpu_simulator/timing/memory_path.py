@@ -22,7 +22,6 @@ class Beyond:
 
     latency: dict[int, float]
     otherwise: float
-    bytes_per_cycle: float
 
 
 class MemoryPath:
@@ -43,6 +42,7 @@ class MemoryPath:
         self.hits = self.misses = 0
         self.queue_latency, self.queue_cycles = of["queue_latency"], of["queue_cycles"]
         self.wavefront_cycles, self.line_cycles = of["wavefront_cycles"], of["line_cycles"]
+        self.load_rate, self.copy_rate = of["load_bytes_per_cycle"], of["copy_bytes_per_cycle"]
         self.shared_latency, self.slope = of["shared_latency"], of["shared_wavefront_latency"]
 
     def room_at(self, part: int, now: float) -> float:
@@ -94,13 +94,16 @@ class MemoryPath:
         self.misses += missing
         if missing:
             amount = access.sectors * 32 * missing / lines
-            ready = max(ready, self._from_l2(self.tag_free, amount, access.base))
+            if access.sectors < 2 * lines:  # single sectors of many lines
+                amount = max(amount, missing * self.of["lone_sector_bytes"])
+            ready = max(ready, self._from_l2(self.tag_free, amount, access.base, self.load_rate))
             if cached:
                 for line in access.lines:
                     self.l1.setdefault(access.base + line, ready)
                 while len(self.l1) > self.l1_lines:
                     self.l1.popitem(last=False)
-        return start + self.line_cycles, ready + self.of["l1_latency"] + self.slope * (access.amount / LINE - 1)
+        released = start + self.of["load_release_latency"] + self.of["load_release_line_cycles"] * lines
+        return released, ready + self.of["l1_latency"] + self.slope * (access.amount / LINE - 1)
 
     def copy(self, part: int, now: float, access: Access) -> tuple[float, float]:
         """LDGSTS. Returns when its addresses are free, and when the bytes are in shared memory."""
@@ -110,7 +113,7 @@ class MemoryPath:
         self.busy_tag += lines * self.line_cycles
         self.data_free = max(self.data_free, start) + access.wavefronts
         self.busy_data += access.wavefronts
-        done = self._from_l2(self.tag_free, access.sectors * 32, access.base) + self.slope * access.wavefronts
+        done = self._from_l2(self.tag_free, access.sectors * 32, access.base, self.copy_rate)
         return start + self.of["copy_release_latency"], done + 18
 
     def store(self, part: int, now: float, access: Access) -> float:
@@ -127,13 +130,13 @@ class MemoryPath:
     def bulk(self, now: float, amount: float, array: int) -> float:
         """A copy of TMA. Returns when all its bytes are in shared memory."""
         start = max(now, self.port_free)
-        self.port_free = start + amount / self.beyond.bytes_per_cycle
-        self.busy_port += amount / self.beyond.bytes_per_cycle
+        self.port_free = start + amount / self.of["tma_bytes_per_cycle"]
+        self.busy_port += amount / self.of["tma_bytes_per_cycle"]
         return self.port_free + self.beyond.latency.get(array, self.beyond.otherwise) + self.of["tma_latency"]
 
-    def _from_l2(self, now: float, amount: float, line: int) -> float:
+    def _from_l2(self, now: float, amount: float, line: int, rate: float) -> float:
         start = max(now, self.port_free)
-        taken = amount / self.beyond.bytes_per_cycle
+        taken = amount / rate
         self.port_free = start + taken
         self.busy_port += taken
         latency = self.beyond.latency.get((line * LINE - FIRST_ARRAY) // APART, self.beyond.otherwise)

@@ -7,6 +7,7 @@ units that all four sub-partitions share.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_simulator.timing.constants_file import Constants
@@ -45,10 +46,26 @@ class Step:
     is_load: bool = False
     group: int = 0  # of DEPBAR: how many may be outstanding
     board: int = 0  # of DEPBAR: which scoreboard
+    writes: int = 0  # registers that a load writes
+    reads: tuple[int, int] = (0, 0)  # operands that it reads from the even and the odd registers
 
 
-def step_of(one: Instruction, of: Constants) -> Step:
-    """The `Step` of an instruction on the GPU whose constants are `of`."""
+def steps_of(code: Sequence[Instruction], of: Constants) -> list[Step]:
+    """The `Step` of each instruction on the GPU whose constants are `of`."""
+    kept: dict[int, object] = {}  # place of an operand: register that the reuse cache holds
+    steps = []
+    for one in code:
+        reads = (0, 0)
+        if one.op in _FMA:
+            fresh = {s.value for place, s in enumerate(one.sources[:3]) if s.kind == "R" and kept.get(place) != s.value}
+            odd = sum(1 for register in fresh if register is not None and register % 2)  # type: ignore[operator]
+            reads = (len(fresh - {None}) - odd, odd)
+        kept = {place: s.value for place, s in enumerate(one.sources[:3]) if s.kind == "R" and one.reuse >> place & 1}
+        steps.append(_step(one, of, reads))
+    return steps
+
+
+def _step(one: Instruction, of: Constants, reads: tuple[int, int]) -> Step:
     pipe, cycles, kind, latency = _unit(one, of)
     group = board = 0
     if one.op == "DEPBAR" or (one.op == "WARPGROUP" and "DEPBAR" in one.modifiers):
@@ -68,6 +85,8 @@ def step_of(one: Instruction, of: Constants) -> Step:
         one.op.startswith(("LD", "ATOM", "SHFL")),
         group,
         board,
+        one.width if one.op in ("LDS", "LDSM", "LDG", "LD") else 0,
+        reads,
     )
 
 

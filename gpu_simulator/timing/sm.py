@@ -2,8 +2,8 @@
 
 Four sub-partitions issue one warp instruction a cycle each. A warp may issue its next instruction when the stall count of
 the last one has passed, the scoreboards that it waits for are clear, its pipe is free, and its queue has room. Among the
-warps that may issue, the one that issued last goes first, then the oldest. What a warp waited for longest gets the
-cycles: the reasons have Nsight Compute's names.
+warps that may issue, the one that issued last goes first if its instruction says so, and else the one that has waited
+longest. What a warp waited for gets the cycles: the reasons have Nsight Compute's names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from gpu_simulator.errors import LabError
 from gpu_simulator.timing.constants_file import Constants
 from gpu_simulator.timing.memory_path import Beyond, MemoryPath
-from gpu_simulator.timing.pipes import PIPES, Step, step_of, wgmma_shape
+from gpu_simulator.timing.pipes import PIPES, Step, steps_of, wgmma_shape
 from gpu_simulator.timing.tracing import Access, Trace
 
 REASONS = (
@@ -66,14 +66,15 @@ class SmModel:
         l1_bytes: float,
         starts: Sequence[float] | None = None,
         keep: bool = False,
+        cluster: int = 1,
     ) -> None:
         self.of, self.traces = of, traces
         self.memory = MemoryPath(of, beyond, l1_bytes)
         code = traces[0].code
-        self.steps: list[Step] = [step_of(one, of) for one in code]
+        self.steps: list[Step] = steps_of(code, of)
         self.code = code
         self.wgmma = {one.index: wgmma_shape(one) for one in code if one.op == "HGMMA"}
-        self.keep = keep
+        self.keep, self.cluster = keep, cluster
         self.events: list[tuple[float, int, int, int, float]] = []
         self.heap: list[tuple[float, int, int, object]] = []
         self.order = 0
@@ -118,6 +119,10 @@ class SmModel:
         self.issue_free = [0.0] * 4
         self.latest = [-1, -1, -1, -1]
         self.issued_at = [-1.0] * 4
+        self.kept = [False] * 4
+        self.banks = [[0.0, 0.0] for _ in range(4)]  # when each bank of registers has delivered what was asked for
+        self.slack = of["operand_queue_cycles"]
+        self.write_cycles = of["load_write_cycles"]
         self.barriers: dict[tuple[int, int], list[int]] = {}
         self.barrier_count: dict[tuple[int, int], int] = {}
         self.barrier_free: dict[int, float] = {}
@@ -165,19 +170,25 @@ class SmModel:
                 if when <= now:
                     when = self._free_at(warp, part, now)
                     if when <= now:
-                        if warp == latest:
+                        if warp == latest and self.kept[part]:
                             best = warp
                             break
-                        if best < 0:
+                        if best < 0 or self.last[warp] < self.last[best]:
                             best = warp
                         continue
                 if when < soonest:
                     soonest = when
         if best >= 0:
-            self._issue(best, part, now)
-            self.issued_at[part] = now
-            self.issue_free[part] = now + 1
-            self._push(now + 1, part)
+            following = now + 1
+            even, odd = self._issue(best, part, now)
+            if even or odd:
+                banks = self.banks[part]
+                banks[0] = max(banks[0], now) + even
+                banks[1] = max(banks[1], now) + odd
+                following = max(following, math.ceil(max(banks) - self.slack))
+            self.issued_at[part] = following - 1
+            self.issue_free[part] = following
+            self._push(following, part)
         elif soonest < _NEVER:
             self._push(soonest, part)
             self.issue_free[part] = soonest if soonest > now else now
@@ -198,13 +209,14 @@ class SmModel:
 
     # ---- An instruction ----
 
-    def _issue(self, warp: int, part: int, now: float) -> None:
+    def _issue(self, warp: int, part: int, now: float) -> tuple[int, int]:
         path = self.paths[warp]
         at = self.at[warp]
         number = path[at]
         step = self.steps[number]
         self._book(warp, number, step, now)
         self.latest[part] = warp
+        self.kept[part] = self.code[number].keep
         self.issued += 1
         pipe = step.pipe
         if pipe is not None and step.cycles:
@@ -229,8 +241,9 @@ class SmModel:
                     ready, why = blocked
         if following >= len(path) or kind == "exit" and following >= len(path):
             self._end(warp, part, now)
-            return
-        self._next(warp, ready, why)
+        else:
+            self._next(warp, ready, why)
+        return step.reads
 
     def _next(self, warp: int, ready: float, why: int) -> None:
         """Note when the warp may issue its next instruction, as far as its own dependences decide it."""
@@ -251,7 +264,7 @@ class SmModel:
             done = self.gmma_groups[warp]
             index = len(done) - 1 - step.group
             if index >= 0 and done[index] > ready:
-                ready, why = done[index], GMMA
+                ready, why = done[index], BARRIER  # Nsight Compute counts a wait for wgmma as one for a barrier
         self.ready[warp] = math.ceil(ready)
         self.why[warp] = why
 
@@ -275,7 +288,9 @@ class SmModel:
                 reason = MATH
             else:
                 reason = NOT_SELECTED
-            row[reason] += rest
+            # A unit that another warp of the sub-partition has just taken: for one cycle that warp was the chosen one.
+            row[NOT_SELECTED] += min(rest, 1) if reason in (MATH, MIO) else 0
+            row[reason] += rest - min(rest, 1) if reason in (MATH, MIO) else rest
         if self.keep:
             self.events.append((now, warp, number, why if before >= rest else NOT_SELECTED, waited))
 
@@ -334,12 +349,14 @@ class SmModel:
             return None
         elif kind == "wgmma":
             return self._wgmma(warp, part, number, now)
+        if step.writes:
+            self.pipe_free[part][_TENSOR] += step.writes * self.write_cycles
         if step.sets is not None and done > self.boards[warp][step.sets]:
             self.boards[warp][step.sets] = done
             self.board_reason[warp][step.sets] = reason
         if step.frees is not None and released > self.boards[warp][step.frees]:
             self.boards[warp][step.frees] = released
-            self.board_reason[warp][step.frees] = LONG if kind == "copy" else SHORT
+            self.board_reason[warp][step.frees] = LONG if kind in ("copy", "global") else SHORT
         return None
 
     def _wgmma(self, warp: int, part: int, number: int, now: float) -> tuple[float, int] | None:
@@ -461,5 +478,3 @@ class SmModel:
             self._check(barrier, when)
 
         self._push(done, self.part_of[warp], arrived)
-
-    cluster = 1

@@ -205,7 +205,19 @@ def _names(operands: Sequence[Any], width: int) -> set[tuple[str, int]]:
     return found
 
 
+def spilled(one: Instruction) -> list[tuple[str, int]]:
+    """The words of the stack that a spill (STL) writes or a refill (LDL) reads, as names of registers."""
+    address = next((s for s in one.sources if s.kind == "address"), None)
+    if one.op not in ("STL", "LDL") or address is None or address.value[0] != (("R", 1, False),):
+        return []
+    words = max(one.width, _stored_bytes(one) // 4)
+    return [("L", int(address.value[2]) + 4 * i) for i in range(words)]
+
+
 def _reads(one: Instruction) -> set[tuple[str, int]]:
+    if places := spilled(one):
+        values = [s for s in one.sources if s.kind == "R"]
+        return _guard(one) | (set(places) if one.op == "LDL" else _names(values, len(places)))
     pairs = 2 if any("64" in m or m in ("WIDE", "HI") for m in one.modifiers) else 1
     return _names(one.sources, pairs) | _guard(one)
 
@@ -226,8 +238,9 @@ def _needed(code: Sequence[Instruction]) -> frozenset[int]:
             wanted |= _names(one.sources, 1) | _guard(one)
     writers: dict[tuple[str, int], list[Instruction]] = {}
     for one in code:
-        if one.op not in ("HMMA", "IMMA", "HGMMA", "QMMA", "FFMA", "FMUL", "FADD", "HADD2", "F2FP", "F2F", "LDSM", "LDS", "LDG", "LDL", "LD", "MOVM"):
-            for name in _names(one.destinations, one.width):
+        if one.op not in ("HMMA", "IMMA", "HGMMA", "QMMA", "FFMA", "FMUL", "FADD", "HADD2", "F2FP", "F2F", "LDSM", "LDS", "LDG", "LD", "MOVM"):
+            places = spilled(one)
+            for name in places if one.op == "STL" else _names(one.destinations, one.width):
                 writers.setdefault(name, []).append(one)
     chosen: set[int] = set()
     todo = list(wanted)
@@ -250,11 +263,15 @@ def _function(code: Sequence[Instruction], writer: Writer, needed: frozenset[int
             lines.append(f"g = {writer.guard(one)}")
             address = next((s for s in one.sources if s.kind == "address"), None)
             lines.append(f"record({one.index}, {_address(address, writer)}, g, {_extra(one, writer)})")
+            if one.index in needed and spilled(one):
+                lines += _spill(one, writer)
         if one.op in ("BRA", "CALL", "EXIT"):
             lines.append(f"taken = full({writer.guard(one)}).copy()")
             for source in one.sources:
                 if source.kind in ("P", "UP"):
                     lines.append(f"taken &= {writer.predicate(source)}")
+        elif one.index in needed and spilled(one):
+            lines += _spill(one, writer)
         elif one.index in needed:
             made = writer.lines(one)
             if made and one.guard and not (one.op in RECORDED):
@@ -266,6 +283,18 @@ def _function(code: Sequence[Instruction], writer: Writer, needed: frozenset[int
     exec(compile(text, "<machine code>", "exec"), scope)
     scope["source"] = text
     return scope["block"]
+
+
+def _spill(one: Instruction, writer: Writer) -> list[str]:
+    """Lines that move words between registers and the stack; `g` are the lanes."""
+    lines = []
+    for i, (_, place) in enumerate(spilled(one)):
+        if one.op == "LDL":
+            lines += writer.store(one.destinations[0], f"stack({place})", "g", i)
+        else:
+            value = next(s for s in one.sources if s.kind == "R")
+            lines.append(f"put(stack({place}), {writer.word(value, i)}, where=g)")
+    return lines
 
 
 def _address(operand: Any, writer: Writer) -> str:
@@ -490,6 +519,10 @@ def _stored_bytes(one: Instruction) -> int:
 
 def _state(warps: int) -> dict[str, Any]:
     words: dict[int, np.ndarray] = {}
+    places: dict[int, np.ndarray] = {}
+
+    def stack(place: int) -> np.ndarray:
+        return places.setdefault(place, np.zeros((warps, 32), np.uint32))
 
     def constant(value: int) -> np.ndarray:
         if value not in words:
@@ -504,4 +537,5 @@ def _state(warps: int) -> dict[str, Any]:
         "ZERO": np.zeros((1, 1), np.uint32),
         "TRUE": np.ones((1, 1), bool),
         "K": constant,
+        "stack": stack,
     }

@@ -1,0 +1,63 @@
+"""Implements `Kernel.predict`: cycles, speed and stall reasons of a kernel on a GPU that is not here."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from gemm_lab.lab.launchable import Launchable
+from gemm_lab.lab.operands import arguments
+from gemm_lab.measure.inputs import dtype_of
+from gpu_simulator.compiler import Compiled
+from gpu_simulator.errors import ConfigError
+from gpu_simulator.hardware import data_sheets
+from gpu_simulator.timing.constants_file import constants
+from gpu_simulator.timing.launches import launch_of
+from gpu_simulator.timing.tracing import Launch
+from gpu_simulator.timing.whole_kernel import Prediction, Product, predict
+
+DEFAULT_STEP = 32  # of M, N and K, for a kernel whose configuration names no tile
+
+
+def prediction(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Compiled | None = None) -> Prediction:
+    """Predict an m × n × k run on GPU `on`. Raises `LabError` for what `predict` refuses, `SizeError` for the size."""
+    sheet = data_sheets.gpu(on)
+    constants(sheet.key)  # raises for a GPU without constants, before anything is compiled
+    kernel.spec.require_size(kernel.config, m, n, k)
+    compiled = compiled or kernel.compile(exact_arch(kernel, sheet))
+    return predict(compiled, sheet.key, product_of(kernel, compiled, m, n, k, sheet.sms))
+
+
+def exact_arch(kernel: Launchable, sheet: data_sheets.Gpu) -> str:
+    """The architecture of the GPU for which the kernel is written. Raises `ConfigError` if there is none."""
+    if kernel.spec.written_for(sheet.arch):
+        return sheet.arch
+    raise ConfigError(f"{kernel.name} {kernel.spec.not_for(sheet.arch)}.")
+
+
+def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int) -> Product:
+    """How the kernel is launched, for this product and for shorter ones."""
+    config, spec = kernel.config, kernel.spec
+
+    def launch(rows: int, depth: int) -> Launch:
+        grid = spec.launch_grid(config, rows, n, depth, sms)
+        return launch_of(compiled, grid, _arguments(kernel, rows, n, depth), spec.cluster)
+
+    block_m, block_n = config.get("BLOCK_M", DEFAULT_STEP), config.get("BLOCK_N", DEFAULT_STEP)
+    # Clusters lie along one side of D: whole clusters of tiles keep every size valid.
+    return Product(
+        launch, m, k, block_m * prod(spec.cluster), config.get("BLOCK_K", DEFAULT_STEP), prod(spec.cluster) * -(-n // block_n), sms
+    )
+
+
+def _arguments(kernel: Launchable, m: int, n: int, k: int) -> list:
+    problem = kernel.problem
+
+    def array(name: str) -> np.ndarray:
+        rows, columns = problem.shape(name, m, n, k)
+        layout = {"a": problem.layout_a, "b": problem.layout_b}.get(name, "row")
+        kind = dtype_of(problem.dtype_in if name in "ab" else problem.dtype_out)
+        return np.empty((rows, columns) if layout == "row" else (columns, rows), kind)  # never read or written
+
+    return arguments(problem, {name: array(name) for name in "abcd"}, m, n, k, 1.0, 0.0)

@@ -1,0 +1,250 @@
+"""Predicts the cycles of a whole kernel: the blocks of one SM for a short product, continued to the whole one.
+
+The blocks that are resident together on an SM are traced and stepped through for two lengths of K. The difference gives
+the cycles of a turn of the main loop, and so the time for any K. A grid then runs in waves: full ones, and a last one
+with as few blocks an SM as are left. A kernel whose path is short enough is stepped through whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError
+from gpu_simulator.hardware import data_sheets
+from gpu_simulator.hardware.occupancy import occupancy
+from gpu_simulator.timing.constants_file import Constants, constants
+from gpu_simulator.timing.machine_code import Instruction
+from gpu_simulator.timing.memory_path import Beyond
+from gpu_simulator.timing.sm import REASONS, SmModel, SmResult
+from gpu_simulator.timing.tracing import Launch, Trace, trace
+
+BUDGET = 120_000  # warp instructions of the blocks of an SM that are stepped through
+L1_KIB = {"sm_75": 96, "sm_80": 192, "sm_90": 256, "sm_100": 256, "sm_103": 256}  # L1 and shared memory together
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A predicted run. It is no measurement.
+
+    gpu: key of the GPU.   cycles: of the whole kernel, as Nsight Compute counts elapsed cycles.   clock_mhz: the clock
+    that is assumed.   blocks_per_sm: resident blocks.   waves: of the grid.   stalls: warp cycles of each instruction
+    (rows) and reason (columns, `REASONS`) in the part of the run that repeats.   busy: share of the cycles in which a
+    pipe or a memory stage works.
+    """
+
+    gpu: str
+    arch: str
+    cycles: float
+    clock_mhz: float
+    blocks_per_sm: int
+    waves: float
+    stalls: np.ndarray
+    busy: dict[str, float]
+    code: tuple[Instruction, ...]
+    unknown: frozenset[str]
+
+    @property
+    def seconds(self) -> float:
+        """The predicted time."""
+        return self.cycles / (self.clock_mhz * 1e6)
+
+    @cached_property
+    def reasons(self) -> dict[str, float]:
+        """Warp cycles for each issued instruction, by reason, the largest first; 1 of them is the issue itself."""
+        total = self.stalls.sum(0) / max(self.stalls[:, 0].sum(), 1)
+        order = np.argsort(-total)
+        return {REASONS[i]: float(total[i]) for i in order if total[i] > 0.005}
+
+    @property
+    def top_reason(self) -> str:
+        """What a warp waits for most."""
+        return next((name for name in self.reasons if name not in ("selected", "not_selected")), "selected")
+
+    @property
+    def binding(self) -> tuple[str, float]:
+        """The unit that is busy for the largest share of the cycles, and the share."""
+        name = max(self.busy, key=self.busy.__getitem__)
+        return name, self.busy[name]
+
+    def by_line(self, file: str) -> dict[int, dict[str, float]]:
+        """Share of all warp cycles of each source line of `file`, by reason."""
+        total = self.stalls.sum() or 1.0
+        lines: dict[int, dict[str, float]] = {}
+        for one in self.code:
+            if one.line.file == file:
+                row = lines.setdefault(one.line.line, {})
+                for name, cycles in zip(REASONS, self.stalls[one.index], strict=True):
+                    if cycles:
+                        row[name] = row.get(name, 0.0) + cycles / total
+        return lines
+
+
+@dataclass(frozen=True)
+class Product:
+    """The launch of an M × N × K product, and of shorter ones that stand for it.
+
+    launch: gives the `Launch` for another M and K, multiples of `m_step` and `k_step`.   row_tiles: tiles of D side by
+    side along N.   sms: number of SMs that the grid was made for.
+    """
+
+    launch: Callable[[int, int], Launch]
+    m: int
+    k: int
+    m_step: int
+    k_step: int
+    row_tiles: int
+    sms: int
+
+    def tiles(self, m: int) -> int:
+        """Tiles of D with `m` rows."""
+        return -(-m // self.m_step) * self.row_tiles
+
+
+def predict(compiled: Any, gpu: str, product: Product) -> Prediction:
+    """Predict the run of a compiled kernel on `gpu`, a key such as "t4".
+
+    Raises `LabError` for a GPU without constants, a kernel without machine code, and one that does not fit onto an SM.
+    """
+    of, sheet = constants(gpu), data_sheets.gpu(gpu)
+    if not compiled.cubin or not compiled.registers:
+        raise LabError(f"There is no prediction: {WITHOUT_MACHINE_CODE}")
+    return _Run(compiled, of, sheet, product).result()
+
+
+class _Run:
+    def __init__(self, compiled: Any, of: Constants, sheet: data_sheets.Gpu, product: Product) -> None:
+        self.compiled, self.of, self.sheet, self.product = compiled, of, sheet, product
+        whole = product.launch(product.m, product.k)
+        self.blocks = whole.grid[0] * whole.grid[1] * whole.grid[2]
+        self.cluster = whole.cluster[0] * whole.cluster[1] * whole.cluster[2]
+        most = occupancy(sheet, compiled.threads, compiled.registers, compiled.smem).blocks
+        if not most:
+            raise LabError(f"A block of this kernel does not fit onto an SM of the {sheet.name}.")
+        self.resident = max(min(most, -(-self.blocks // product.sms)), 1)
+        tiles = product.tiles(product.m)
+        self.turns = -(-tiles // self.blocks) if self.blocks < tiles else 1  # tiles of D that a block makes
+        self.traced: dict[tuple[int, int, int], Trace] = {}
+        share = of["first_touch_share"]
+        self.beyond = Beyond({}, of["l2_latency"] + share * (of["dram_latency"] - of["l2_latency"]))
+
+    def result(self) -> Prediction:
+        product = self.product
+        first: SmResult | None = None
+        if self.turns > 1:
+            cycles, first, second = self._persistent()
+        else:
+            short, long = self._lengths(product.m)
+            cycles, first, second = self._wave(self.resident, product.m, short, long)
+            full, rest = divmod(self.blocks, self.resident * product.sms)
+            last = -(-rest // product.sms)
+            ending = 0.0
+            if full and rest:
+                ending = cycles if last == self.resident else self._wave(last, product.m, short, long)[0]
+            cycles = cycles * max(full, 1) + ending
+        span = second.cycles - (first.cycles if first else 0.0)
+        code = self._decoded()
+        ops = {one.op for one in code}
+        kind = "wgmma" if "HGMMA" in ops else "mma" if ops & {"HMMA", "IMMA", "QMMA"} else "fp32"
+        return Prediction(
+            self.of.gpu,
+            self.compiled.arch,
+            cycles + self.of["launch_cycles"],
+            self.of[f"clock_{kind}_mhz"],
+            self.resident,
+            self.blocks / (self.resident * product.sms),
+            second.stalls - first.stalls if first else second.stalls,
+            _busy(first, second, max(span, 1.0)),
+            code,
+            frozenset().union(*(one.unknown for one in self.traced.values())),
+        )
+
+    def _decoded(self) -> tuple[Instruction, ...]:
+        return next(iter(self.traced.values())).code
+
+    def _persistent(self) -> tuple[float, SmResult | None, SmResult]:
+        """A block that makes several tiles of D: a few of them in full, then as many as there are."""
+        product = self.product
+
+        def rows(turns: int) -> int:
+            return -(-turns * self.blocks // product.row_tiles) * product.m_step
+
+        def turns_of(m: int) -> int:
+            return -(-product.tiles(m) // self.blocks)
+
+        short, long = self._lengths(rows(2), 2)
+        if long >= product.k and self._issued(product.m, product.k) <= BUDGET:
+            one = self._step(self.resident, product.m, product.k)
+            return one.cycles, None, one
+        few, many = rows(2), rows(4)
+        if turns_of(many) >= self.turns:
+            return self._wave(self.resident, product.m, short, long)
+        first, second = self._step(self.resident, few, long), self._step(self.resident, many, long)
+        a_tile = (second.cycles - first.cycles) / (turns_of(many) - turns_of(few))
+        cycles = second.cycles + a_tile * (self.turns - turns_of(many))
+        if long < product.k:
+            shorter = self._step(self.resident, many, short)
+            slope = (second.cycles - shorter.cycles) / (long - short) / turns_of(many)
+            cycles += slope * (product.k - long) * self.turns
+        return cycles, first, second
+
+    def _issued(self, m: int, k: int) -> float:
+        return self._trace(0, m, k).issued * self.resident
+
+    def _lengths(self, m: int, share: int = 1) -> tuple[int, int]:
+        """Two lengths of K to step through; equal if the whole product is short enough."""
+        step = self.product.k_step
+        steps = self.product.k / step
+        few = min(4, max(int(steps), 1))
+        fewer = max(few // 2, 1)
+        long, short = self._trace(0, m, few * step).issued, self._trace(0, m, fewer * step).issued
+        per_step = max((long - short) / max(few - fewer, 1), 1.0)
+        fixed = max(long - per_step * few, 0.0)
+        affordable = int((BUDGET / share / self.resident - fixed) / per_step)
+        if affordable >= steps:
+            return self.product.k, self.product.k
+        most = min(max(affordable, 6), int(steps))
+        most -= most % 2
+        return most // 2 * step, most * step
+
+    def _trace(self, place: int, m: int, k: int) -> Trace:
+        if (place, m, k) not in self.traced:
+            launch = self.product.launch(m, k)
+            number = min(place * self.product.sms, self.blocks - 1)
+            x, y = launch.grid[0], launch.grid[1]
+            block = (number % x, number // x % y, number // (x * y))
+            self.traced[place, m, k] = trace(self.compiled, self.compiled.arch, launch, block)
+        return self.traced[place, m, k]
+
+    def _step(self, resident: int, m: int, k: int) -> SmResult:
+        traces = [self._trace(place, m, k) for place in range(resident)]
+        arch = self.compiled.arch.rstrip("af")
+        taken = resident * (self.compiled.smem + self.sheet.smem_reserved_per_block)
+        l1 = max(1024 * L1_KIB.get(arch, 128) - taken, 8192)
+        starts = [place * self.of["block_launch_cycles"] for place in range(resident)]
+        return SmModel(traces, self.of, self.beyond, l1, starts, cluster=self.cluster).run()
+
+    def _wave(self, resident: int, m: int, short: int, long: int) -> tuple[float, SmResult | None, SmResult]:
+        """Cycles of a wave of `resident` blocks an SM, and what the SM did for the two lengths of K."""
+        second = self._step(resident, m, long)
+        if long >= self.product.k:
+            return second.cycles, None, second
+        first = self._step(resident, m, short)
+        slope = (second.cycles - first.cycles) / (long - short)
+        return second.cycles + slope * (self.product.k - long), first, second
+
+
+def _busy(first: SmResult | None, second: SmResult, cycles: float) -> dict[str, float]:
+    def of(one: SmResult | None) -> dict[str, float]:
+        if one is None:
+            return {}
+        pipes = {name: value / 4 for name, value in one.busy.items() if name != "mio"}
+        stages = {"shared_memory": one.memory.busy_data, "l1_tags": one.memory.busy_tag, "l2_port": one.memory.busy_port}
+        return {**pipes, **stages, "issue": one.issued / 4}
+
+    before = of(first)
+    return {name: (value - before.get(name, 0.0)) / cycles for name, value in of(second).items()}
