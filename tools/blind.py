@@ -17,6 +17,7 @@ import csv
 import random
 import re
 import sys
+import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,12 +27,14 @@ from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.ablating import without
 from gemm_lab.lab.actions.predicting import prediction
+from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
+from gemm_lab.measure.cards import CARD_METRICS, ProfileCard
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.occupancy import occupancy
-from tools.recording.cards import config_text, write_rows
+from tools.recording.cards import config_text, record_cards, write_rows
 
 FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper")
 ARCH, GPU = "sm_90a", "h200"
@@ -156,6 +159,46 @@ def _predicted(one: Variant) -> dict[str, object]:
     return {"cycles": round(found.cycles), "top_stall": found.top_reason, "unit": found.binding[0], "failed": ""}
 
 
+COLUMNS = ("cycles", "duration_ns", *(name for name in CARD_METRICS if name.startswith("stall_")))
+
+
+def record(seed: int, into: Path) -> int:
+    """Record the variants on the GPU here and append a row for each to `into`; returns how many are missing.
+
+    Rows that are there already are kept. A variant that fails is tried alone, and written with the reason.
+    """
+    where = here()
+    done = read_rows(into) if into.is_file() else []
+    seen = {(row["kernel"], row["config"], row["n"], row["idea"], row["edit"]) for row in done}
+    todo = [one for one in read_variants(seed) if (one.kernel, one.config, str(one.n), one.idea, one.edit) not in seen]
+    groups: dict[tuple[str, int], list[Variant]] = {}
+    for one in todo:
+        groups.setdefault((one.kernel.split("/")[0], one.n), []).append(one)
+    for (_, n), group in sorted(groups.items(), key=lambda item: item[0][1]):
+        try:
+            cards = _cards(group, where, n)
+        except LabError:
+            cards = [_alone(one, where, n) for one in group]
+        for one, card in zip(group, cards, strict=True):
+            found = {"failed": card} if isinstance(card, str) else {name: card[name] for name in COLUMNS} | {"failed": ""}
+            done.append(vars(one) | {"gpu": where.present.name} | found)
+        write_rows(into, done)
+        print(f"{len(done)} rows", flush=True)
+    return sum(1 for row in done if row["failed"])
+
+
+def _cards(group: list[Variant], where: Here, n: int) -> list[ProfileCard]:
+    with tempfile.TemporaryDirectory() as scratch:
+        return record_cards([one.made() for one in group], where, Path(scratch), n, timeout_s=240)
+
+
+def _alone(one: Variant, where: Here, n: int) -> ProfileCard | str:
+    try:
+        return _cards([one], where, n)[0]
+    except LabError as error:
+        return str(error)[:200]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.blind", description="Blind trials of the predicted times.")
@@ -165,7 +208,10 @@ def main(arguments: list[str] | None = None) -> int:
     drawing.add_argument("--count", type=int, default=72)
     for name, text in (("predict", "predict them"), ("record", "record them here with Nsight Compute"), ("score", "compare")):
         commands.add_parser(name, help=text).add_argument("seed", type=int)
+    commands.choices["record"].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
     options = parser.parse_args(arguments)
+    if options.command == "record":
+        return record(options.seed, options.into or folder_of(options.seed) / "recorded.csv")
     if options.command == "predict":
         write_rows(folder_of(options.seed) / "predicted.csv", predict(options.seed))
         return 0
