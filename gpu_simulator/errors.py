@@ -54,3 +54,7 @@ class NotJudged(LabError):
 
 class MissingDependency(LabError):
     """A required package is not installed; the message says what to install."""
+
+
+class NotHere(MissingDependency):
+    """What is required cannot be had here, such as machine code in a web page. A notebook says so, and goes on."""
