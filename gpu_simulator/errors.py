@@ -57,4 +57,4 @@ class MissingDependency(LabError):
 
 
 class NotHere(MissingDependency):
-    """What is required cannot be had here, such as machine code in a web page. A notebook says so, and goes on."""
+    """What is required cannot be had here, such as machine code in a web page. A notebook shows it as a note."""

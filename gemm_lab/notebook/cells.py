@@ -247,8 +247,8 @@ def page_of(shown: Run | Kernel, line_text: str) -> str:
 def _show_error(shell, etype, error, traceback, tb_offset=None):
     """Display one block instead of a traceback. The returned lines are the traceback, so the cell counts as failed.
 
-    A NameError that `unbound` knows nothing about is shown as Python does it. For `NotHere` there is no traceback:
-    such a cell can do no more here than say why, and the cells below it run.
+    A NameError that `unbound` knows nothing about is shown as Python does it. `NotHere` is no mistake of
+    the learner's, and is shown as a note.
     """
     from IPython.display import display
 
@@ -262,6 +262,6 @@ def _show_error(shell, etype, error, traceback, tb_offset=None):
     if isinstance(error, NotHere):
         note = theme.tag("div", "edge", escape(str(error)), border_left=f"4px solid {theme.NOTE}")
         display({"text/html": note, "text/plain": str(error)}, raw=True)
-        return None
+        return [str(error)]
     display({"text/html": error_page(error), "text/plain": f"{etype.__name__}: {error}"}, raw=True)
     return [f"{etype.__name__}: {error}"]

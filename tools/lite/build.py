@@ -1,9 +1,10 @@
-"""Puts JupyterLite together: its pages, Pyodide with the kernel's packages, the notebooks; clang is the live page's."""
+"""Puts JupyterLite together: its pages, Pyodide with the packages of the kernel, and the notebooks."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,21 +20,24 @@ from gpu_simulator.errors import LabError
 from tools import colab
 from tools.lite import wheels
 from tools.live import packages
+from tools.live.build import PACKAGES
 
+FIGURE = re.compile(r'lab\.figure\("(\w+)"')
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 BROWSER = "gemm_lab_browser"  # the module that a notebook's first cell calls
 EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
 NOTE = (
     "*You are in a web page: Python and the GPU simulator run in your browser, and nothing is sent anywhere. The next "
-    "cell loads the lab and the compiler, which takes a minute the first time. What you write stays in this browser; "
-    "download the notebook to keep it elsewhere.*"
+    "cell loads the lab and the compiler, which takes a minute the first time; recorded outputs are left out here. "
+    "What you write stays in this browser; download the notebook to keep it elsewhere.*"
 )
 START = f"import {BROWSER}\nawait {BROWSER}.ready()"
 SETTINGS = {
     "jupyter-lite-schema-version": 0,
     "jupyter-config-data": {
         "appName": "gemm_lab",
+        "exposeAppInBrowser": True,  # for the tests
         "litePluginSettings": {"@jupyterlite/pyodide-kernel-extension:kernel": {"disablePyPIFallback": True}},
     },
 }
@@ -71,10 +75,22 @@ def kernel_packages(folder: Path, live: Path, where: str, wheels_folder: Path | 
     wheels.built_for_pyodide(wheels_folder, folder)
     wheels.download(wheels.chosen().values(), folder)
     module = (HERE / f"{BROWSER}.py").read_text(encoding="utf-8")
-    extra = {f"{BROWSER}.py": module, "where_live.json": json.dumps(Path(where).as_posix())}
-    wheels.as_wheel(live / "lab.zip", "gemm_lab", "0", "py3-none-any", folder, extra)
+    extra = {f"{BROWSER}.py": module.encode(), "where_live.json": json.dumps(Path(where).as_posix()).encode()}
+    wheels.as_wheel(live / "lab.zip", "gemm_lab", "0", "py3-none-any", folder, extra | shown())
     depends = {name: [one for one in wheels.chosen([name]) if one != name] for name in wheels.chosen()}
     wheels.write_lock(folder, depends | {"gemm-lab": [*depends, *packages.NEEDED, "matplotlib"]})
+
+
+def shown() -> dict[str, bytes]:
+    """{path: contents} of what the notebooks need beside what the live page has: views, books, pictures."""
+    views = [path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.suffix in (".js", ".css")]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in views if "tests" not in path.parts}
+    for path in notebooks_in(ROOT / "notebooks"):
+        book = without_outputs(nbformat.read(path, as_version=4))
+        texts[f"notebooks/{path.name}"] = nbformat.writes(book).encode()
+        for picture in FIGURE.findall("\n".join(cell.source for cell in book.cells)):
+            texts[f"images/{picture}.png"] = (ROOT / "images" / f"{picture}.png").read_bytes()
+    return texts
 
 
 def contents(into: Path) -> None:
@@ -91,12 +107,18 @@ def contents(into: Path) -> None:
 def for_the_browser(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook for JupyterLite's kernel: without outputs, and with the cell that starts the lab at the top."""
     notebook.cells = [cell for cell in notebook.cells if not colab.is_setup(cell)]
+    start = [new_markdown_cell(NOTE, id="browser-note"), new_code_cell(START, id="browser-start")]
+    notebook.cells[1:1] = start
+    without_outputs(notebook)
+    notebook.metadata["kernelspec"] = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
+    return notebook
+
+
+def without_outputs(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook, changed in place, as if no cell had run."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    start = [new_markdown_cell(NOTE, id="browser-note"), new_code_cell(START, id="browser-start")]
-    notebook.cells[1:1] = start
-    notebook.metadata["kernelspec"] = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
     return notebook
 
 

@@ -89,14 +89,16 @@ def download(lines: Iterable[str], into: Path) -> list[Path]:
     return sorted(into.glob("*.whl"))
 
 
-def as_wheel(archive: Path, name: str, version: str, tag: str, into: Path, extra: dict[str, str] | None = None) -> Path:
-    """Write an archive of importable files as a wheel, with `extra` texts by their paths. Returns the wheel."""
+def as_wheel(
+    archive: Path, name: str, version: str, tag: str, into: Path, extra: dict[str, bytes] | None = None
+) -> Path:
+    """Write an archive of importable files as a wheel, with `extra` files by their paths. Returns the wheel."""
     wheel = into / f"{name}-{version}-{tag}.whl"
     about = f"{name}-{version}.dist-info"
     shutil.copyfile(archive, wheel)
     with zipfile.ZipFile(wheel, "a", zipfile.ZIP_DEFLATED) as file:
-        for path, text in (extra or {}).items():
-            file.writestr(path, text)
+        for path, data in (extra or {}).items():
+            file.writestr(path, data)
         file.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         file.writestr(f"{about}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {tag}\n")
         file.writestr(f"{about}/RECORD", "")
