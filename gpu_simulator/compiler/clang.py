@@ -103,6 +103,11 @@ def installed() -> bool:
         return False
 
 
+def has_header(name: str) -> bool:
+    """True if a kernel can include this header: it is ours, it is generated, or it is empty here."""
+    return name in ("config.cuh", *_STAND_INS) or (HEADERS / name).is_file()
+
+
 @lru_cache(maxsize=1)
 def version() -> str:
     """The version of the clang in use. Raises `MissingDependency` without one."""

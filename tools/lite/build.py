@@ -33,6 +33,7 @@ NOTE = (
     "What you write stays in this browser; download the notebook to keep it elsewhere.*"
 )
 START = f"import {BROWSER}\nawait {BROWSER}.ready()"
+LINK = '<p><a href="../lite/lab/index.html?path=notebooks/00_start_here.ipynb">All notebooks, in the browser</a></p>'
 SETTINGS = {
     "jupyter-lite-schema-version": 0,
     "jupyter-config-data": {
@@ -63,6 +64,8 @@ def build(into: Path, live: Path, wheels_folder: Path | None, cache: Path) -> di
         _jupyter_lite(source, out)
         into.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(out, into)
+    index = live / "index.html"
+    index.write_text(index.read_text(encoding="utf-8").replace("<!-- lab -->", LINK), encoding="utf-8")
     sizes = {"packages": _bytes(into / "static" / "pyodide"), "compiler": _bytes(live / "clang")}
     return {"pages": _bytes(into) - sizes["packages"], **sizes}
 

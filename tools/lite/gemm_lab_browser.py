@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib.abc
-import importlib.util
 import json
 import sys
-import threading
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -33,25 +31,11 @@ class _Finder(importlib.abc.MetaPathFinder):
         return None
 
 
-class _NoTimer:
-    """Replaces threading.Timer: no thread can start in a page, and what the lab times can be left out."""
-
-    def __init__(self, *arguments, **named):
-        pass
-
-    def start(self) -> None:
-        pass
-
-    def cancel(self) -> None:
-        pass
-
-
 async def ready() -> None:
     """Load the compiler, about 23 MB, which the browser keeps; with it `%%kernel` cells compile in this page."""
     from pyodide.code import run_js
     from pyodide_js import _api
 
-    threading.Timer = _NoTimer
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())
     where = json.loads((Path(__file__).parent / "where_live.json").read_text())

@@ -31,6 +31,7 @@ CELLS = """async () => {
   return panel.content.widgets.map((cell, index) => [index, cell.model]).filter(([, model]) => model.type === "code")
     .map(([index, model]) => ({index, source: model.sharedModel.getSource(), tags: model.getMetadata("tags") ?? []}));
 }"""
+SHOWN = "window.jupyterapp?.shell?.currentWidget?.content?.widgets?.length > 3"
 RUN = """async (index) => {
   const book = jupyterapp.shell.currentWidget.content;
   book.activeCellIndex = index;
@@ -80,15 +81,20 @@ def cells_of(page: Any, address: str, name: str) -> Iterator[Cell]:
     page: a page of Playwright.   address: that of the site, whose folder `lite` has JupyterLite.
     """
     page.goto(f"{address}/lite/lab/index.html?path=notebooks/{name}.ipynb")
-    page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.content?.widgets?.length > 3")
+    page.wait_for_function(SHOWN)
     for cell in page.evaluate(CELLS):
-        begun = time.monotonic()
-        outputs = page.evaluate(RUN, cell["index"])
-        errors = [f"{one['ename']}: {one['evalue']}" for one in outputs if one["output_type"] == "error"]
-        texts = [one.get("text") or one.get("data", {}).get("text/plain", "") for one in outputs]
-        text = "\n".join("".join(one) for one in texts)
-        errors += [line for line in text.split("\n") if OF_THE_LAB.match(line)]
-        yield Cell(cell["source"], tuple(cell["tags"]), time.monotonic() - begun, "".join(errors)[:300], text)
+        yield run_cell(page, cell)
+
+
+def run_cell(page: Any, cell: dict[str, Any]) -> Cell:
+    """Run one of the cells that `CELLS` lists, in the notebook that the page shows, and wait for its end."""
+    begun = time.monotonic()
+    outputs = page.evaluate(RUN, cell["index"])
+    errors = [f"{one['ename']}: {one['evalue']}" for one in outputs if one["output_type"] == "error"]
+    texts = [one.get("text") or one.get("data", {}).get("text/plain", "") for one in outputs]
+    text = "\n".join("".join(one) for one in texts)
+    errors += [line for line in text.split("\n") if OF_THE_LAB.match(line)]
+    return Cell(cell["source"], tuple(cell["tags"]), time.monotonic() - begun, "".join(errors)[:300], text)
 
 
 @contextlib.contextmanager
