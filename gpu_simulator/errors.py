@@ -6,11 +6,16 @@ inherit from `LabError`, so that `except LabError` catches everything that the l
 
 from __future__ import annotations
 
+import sys
 from html import escape
 
 WITHOUT_MACHINE_CODE = (
     "it was compiled without NVIDIA's compiler, which makes the machine code and counts the registers. "
-    "On Linux and Windows: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
+    + (
+        "In a web page that compiler does not run; on your machine, this cell works."
+        if sys.platform == "emscripten"
+        else "On Linux and Windows: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
+    )
 )
 
 

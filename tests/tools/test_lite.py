@@ -111,6 +111,7 @@ def test_what_the_notebooks_show_travels_with_the_lab():
     shown = build.shown()
     assert "gemm_lab_lessons/zoom/zoom.js" in shown and "images/grid_of_blocks.png" in shown
     assert {"notebooks/00_start_here.ipynb", "notebooks/12_scoreboard.ipynb"} <= set(shown)
+    assert "results/profiles/h200/patterns.csv" in shown and not any("/raw/" in path for path in shown)
     assert b'"outputs": []' in shown["notebooks/00_start_here.ipynb"]
     assert not any("tests" in path.split("/") for path in shown)
 

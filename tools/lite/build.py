@@ -85,7 +85,8 @@ def kernel_packages(folder: Path, live: Path, where: str, wheels_folder: Path | 
 
 
 def shown() -> dict[str, bytes]:
-    """{path: contents} of what the notebooks need beside what the live page has: views, books, pictures."""
+    """{path: contents} of what the notebooks need beside what the live page has: views, books, figures and
+    recorded results."""
     views = [path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.suffix in (".js", ".css")]
     texts = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in views if "tests" not in path.parts}
     for path in notebooks_in(ROOT / "notebooks"):
@@ -93,6 +94,9 @@ def shown() -> dict[str, bytes]:
         texts[f"notebooks/{path.name}"] = nbformat.writes(book).encode()
         for picture in FIGURE.findall("\n".join(cell.source for cell in book.cells)):
             texts[f"images/{picture}.png"] = (ROOT / "images" / f"{picture}.png").read_bytes()
+    for path in (ROOT / "results").rglob("*.csv"):
+        if not {"raw", "measured"} & set(path.parts):  # the live page has what was measured
+            texts[path.relative_to(ROOT).as_posix()] = path.read_bytes()
     return texts
 
 
