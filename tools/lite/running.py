@@ -1,6 +1,7 @@
 """Runs the notebooks of a finished JupyterLite in Chromium, from top to bottom, and says which cells fail.
 
-`python -m tools.lite.running build/site` prints a table: notebook, cells, failing cells, seconds and bytes.
+`python -m tools.lite.running build/site` prints a table: notebook, cells, failing cells, seconds, and the
+megabytes that a browser loads for it, compressed.
 """
 
 from __future__ import annotations
@@ -8,16 +9,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import gzip
 import http.server
 import re
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 ALLOWED = "raises-exception"  # the tag of a cell that fails until its exercise is solved
 WAIT_MS = 180_000  # the outer limit of every wait in the page
@@ -99,7 +102,7 @@ def run_cell(page: Any, cell: dict[str, Any]) -> Cell:
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Any]:
-    """A page of Chromium that keeps what it asked for in `page.asked`, and the bytes that came in `page.received`."""
+    """A page of Chromium that keeps the addresses that it asked for in `page.asked`."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -107,16 +110,21 @@ def chromium() -> Iterator[Any]:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         page = context.new_page()
         page.set_default_timeout(WAIT_MS)
-        page.asked, page.received = [], 0  # type: ignore[attr-defined]
-
-        def came(response: Any) -> None:
-            page.asked.append(response.url)
-            if not response.from_service_worker:
-                page.received += int(response.headers.get("content-length") or 0)
-
-        context.on("response", came)
+        page.asked = []  # type: ignore[attr-defined]
+        context.on("request", lambda request: page.asked.append(request.url))
         yield page
         browser.close()
+
+
+def to_load(site: Path, asked: Iterable[str]) -> int:
+    """The bytes of the files of the site behind these addresses, each once and compressed, as a server sends them."""
+    paths = {site / urlsplit(url).path.lstrip("/") for url in asked if url.startswith("http")}
+    return sum(_compressed(path) for path in paths if path.is_file())
+
+
+@functools.cache
+def _compressed(path: Path) -> int:
+    return len(gzip.compress(path.read_bytes(), 6))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -127,7 +135,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--texts", action="store_true", help="print what each cell shows")
     options = parser.parse_args(arguments)
     books = sorted(path.stem for path in (options.site / "lite" / "files" / "notebooks").glob("*.ipynb"))
-    failed, bad = [], False
+    bad = False
     print(f"{'notebook':32}{'cells':>6}{'failing':>9}{'exercises':>11}{'seconds':>9}{'MB':>7}")
     for name in (book for book in books if any(re.match(rf"{one}(_|$)", book) for one in options.names)):
         with served(options.site) as address, chromium() as page:
@@ -141,9 +149,8 @@ def main(arguments: list[str] | None = None) -> int:
                     )
             failed = [cell for cell in cells if cell.failed]
             unfilled = sum(bool(cell.error) for cell in cells) - len(failed)
-            seconds = time.monotonic() - begun
-            row = f"{name:32}{len(cells):6}{len(failed):9}{unfilled:11}{seconds:9.0f}{page.received / 1e6:7.1f}"
-            print(row, flush=True)
+            seconds, size = time.monotonic() - begun, to_load(options.site, page.asked) / 1e6
+            print(f"{name:32}{len(cells):6}{len(failed):9}{unfilled:11}{seconds:9.0f}{size:7.1f}", flush=True)
             for cell in failed:
                 print(f"    {cell.source.partition(chr(10))[0][:50]!r}: {cell.error[:200]}")
             bad = bad or bool(failed)
