@@ -8,9 +8,11 @@ import zipfile
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+import gemm_lab as lab
 from gemm_lab.notebook.cells import _show_error
 from gpu_simulator.compiler import clang, nvrtc
 from gpu_simulator.errors import LabError, NotHere
@@ -188,4 +190,17 @@ def test_a_kernel_file_is_compiled_by_clang_where_there_is_no_nvrtc(monkeypatch,
         kernel_file(tmp_path / "own.cu", text=text, arch="sm_75")
     assert "__global__ void own" in recorded.files["own.cu"]
     clang.version.cache_clear()
-    assert clang.has_header("mma.h") and clang.has_header("config.cuh") and not clang.has_header("thrust/sort.h")
+    assert "host_values.h" in recorded.files and "math.h" in recorded.files
+    assert clang.has_header("mma.h") and clang.has_header("config.cuh") and not clang.has_header("array")
+
+
+def test_a_kernel_of_ones_own_runs_with_the_clang_that_is_installed(monkeypatch):
+    if not clang.installed():
+        pytest.skip("the package ziglang is not installed")
+    monkeypatch.setattr(nvrtc, "is_installed", lambda: False)
+    text = "#include <math.h>\n__global__ void own(float* x, uintptr_t y) { x[threadIdx.x] = INFINITY + int64_t(y); }\n"
+    x = np.zeros(32, np.float32)
+    ran = str(lab.simulate(text, grid=1, block=32, args=[x, 3]))
+    assert "changed 32 of 32" in ran and "inf inf inf" in ran
+    wrong = lab.simulate(text.replace("int64_t", "int65_t"), grid=1, block=32, args=[x, 3])
+    assert "int65_t" in str(wrong)
