@@ -247,8 +247,8 @@ def page_of(shown: Run | Kernel, line_text: str) -> str:
 def _show_error(shell, etype, error, traceback, tb_offset=None):
     """Display one block instead of a traceback. The returned lines are the traceback, so the cell counts as failed.
 
-    A NameError that `unbound` knows nothing about is shown as Python does it. `NotHere` is no mistake of
-    the learner's, and is shown as a note.
+    A NameError that `unbound` knows nothing about is shown as Python does it. `NotHere` is shown as a note,
+    because the learner did nothing wrong.
     """
     from IPython.display import display
 

@@ -3,7 +3,9 @@
 import hashlib
 import importlib
 import json
+import runpy
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -204,3 +206,10 @@ def test_a_kernel_of_ones_own_runs_with_the_clang_that_is_installed(monkeypatch)
     assert "changed 32 of 32" in ran and "inf inf inf" in ran
     wrong = lab.simulate(text.replace("int64_t", "int65_t"), grid=1, block=32, args=[x, 3])
     assert "int65_t" in str(wrong)
+
+
+def test_a_limit_of_seconds_needs_no_count_of_processor_time(monkeypatch):
+    monkeypatch.delattr("time.thread_time")
+    limit = runpy.run_path(str(ROOT / "gpu_simulator" / "effort.py"))["Effort"](seconds=5)
+    limit.begin(1.0)
+    assert 0 < limit.end - time.monotonic() <= 5

@@ -85,8 +85,10 @@ def kernel_packages(folder: Path, live: Path, where: str, wheels_folder: Path | 
 
 
 def shown() -> dict[str, bytes]:
-    """{path: contents} of what the notebooks need beside what the live page has: views, books, figures and
-    recorded results."""
+    """{path: contents} of what the notebooks need and the live page does not have.
+
+    These are the views of widgets, the notebooks themselves, pictures of `lab.figure`, and recorded results.
+    """
     views = [path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.suffix in (".js", ".css")]
     texts = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in views if "tests" not in path.parts}
     for path in notebooks_in(ROOT / "notebooks"):
