@@ -60,7 +60,7 @@ help:
 	@echo "make test-all the same, with all cases, and the tests that take long"
 	@echo "make course   build the assignments for nbgrader in the folder course: see docs/CLASSROOM.md"
 	@echo "make site     build the book as a static web site in build/site   ADDRESS=owner/repo adds links to Colab and others"
-	@echo "              WASM_WHEELS=FOLDER, with NumPy and ml_dtypes for Pyodide, adds the page that compiles and runs kernels"
+	@echo "              WASM_WHEELS=FOLDER, with NumPy and ml_dtypes for Pyodide, adds the lab in the browser: JupyterLite, and a page for one kernel"
 	@echo "make site-serve  show that site on this machine           SITE_PORT=8000"
 	@echo "make run      run every notebook headless; the executed copies land in build/notebooks"
 	@echo "make record   measure on this machine's GPU and append to results/measured"

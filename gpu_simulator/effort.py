@@ -33,12 +33,14 @@ LONG = {
     "enter": 4.0,
     "leave": 4.0,
 }
+# A web page has one thread and no count of its processor time.
+_now = getattr(time, "thread_time", time.monotonic)
 
 
 class Effort:
     """What a launch has done so far, and its limits; a limit that is None does not apply.
 
-    seconds: of processor time of this thread.
+    seconds: of processor time of this thread; of the clock in a web page.
     scale: factor on the limit of steps, above 1 if the memory limit makes fewer blocks resident together.
     """
 
@@ -51,7 +53,7 @@ class Effort:
     def begin(self, scale: float) -> None:
         """Start to count the processor time of the launch."""
         self.scale = scale
-        self.end = None if self.seconds is None else time.thread_time() + self.seconds
+        self.end = None if self.seconds is None else _now() + self.seconds
 
     def unspent(self) -> Effort:
         """The same limits, with nothing counted yet."""
@@ -69,7 +71,7 @@ class Effort:
             self._end(launch, index, f"more than {self.most_instructions:,} warp instructions")
         if self.most_steps is not None and self.steps > self.most_steps * self.scale:
             self._end(launch, index, f"more than {self.most_steps:,.0f} steps of the simulator")
-        if self.end is not None and time.thread_time() > self.end:
+        if self.end is not None and _now() > self.end:
             self._end(launch, index, f"for longer than its limit of {self.seconds:g} seconds of processor time")
 
     def _end(self, launch: Any, index: int, limit: str) -> None:

@@ -6,11 +6,16 @@ inherit from `LabError`, so that `except LabError` catches everything that the l
 
 from __future__ import annotations
 
+import sys
 from html import escape
 
 WITHOUT_MACHINE_CODE = (
     "it was compiled without NVIDIA's compiler, which makes the machine code and counts the registers. "
-    "On Linux and Windows: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
+    + (
+        "In a web page that compiler does not run; on your machine, this cell works."
+        if sys.platform == "emscripten"
+        else "On Linux and Windows: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
+    )
 )
 
 
@@ -54,3 +59,7 @@ class NotJudged(LabError):
 
 class MissingDependency(LabError):
     """A required package is not installed; the message says what to install."""
+
+
+class NotHere(MissingDependency):
+    """What is required cannot be had here, such as machine code in a web page. A notebook shows it as a note."""

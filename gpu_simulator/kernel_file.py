@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_simulator import compiler
-from gpu_simulator.compiler import nvrtc_library
+from gpu_simulator.compiler import clang, nvrtc, nvrtc_library
 from gpu_simulator.compiler.device_code import DeviceCode, device_code
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.ptx.demangle import source_name
@@ -52,7 +52,8 @@ def kernel_file(
     text = _read(path) if text is None else text
     if path.suffix == ".ptx":
         return KernelFile(text, _entry(_ENTRY.findall(text), entry, path.name), text, path.name)
-    nvrtc_library.version()  # says what to install where there is no compiler
+    if nvrtc.chosen(None) == "nvrtc":
+        nvrtc_library.version()  # says what to install where there is no compiler
     code = device_code(path, text, include, _compiler_has)
     source = "".join(f"#define {name} {value}\n" for name, value in (defines or {}).items())
     source = f'#line 1 "defines.h"\n{source}{code.text}'
@@ -98,6 +99,8 @@ def _read(path: Path) -> str:
 
 
 def _compiler_has(header: str) -> bool:
+    if nvrtc.chosen(None) == "clang":
+        return clang.has_header(header)
     folders = nvrtc_library.toolkit_includes()
     return header == "config.cuh" or any((Path(folder) / header).is_file() for folder in folders)
 

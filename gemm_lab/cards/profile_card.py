@@ -23,7 +23,8 @@ NAMED = 0.05  # least share of a warp's time with which a state is in the open p
 class Profile:
     """A kernel's card and that of the rung before, each None if it was not recorded.
 
-    mix, mix_before: their machine code, which needs no recording; mix_before is None if there is no rung before.
+    mix, mix_before: their machine code, which needs no recording; None without NVIDIA's compiler. mix_before is None
+    too if there is no rung before.
     note: a sentence that says why there is no card, or what to keep in mind about the one shown.
     """
 
@@ -31,7 +32,7 @@ class Profile:
     before: str | None
     card: ProfileCard | None = field(repr=False)
     card_before: ProfileCard | None = field(repr=False)
-    mix: InstructionMix = field(repr=False)
+    mix: InstructionMix | None = field(repr=False)
     mix_before: InstructionMix | None = field(repr=False)
     note: str = ""
     taught: str = ""  # the ladder's reference GPU, if the card is from another one
@@ -45,7 +46,7 @@ class Profile:
     @property
     def findings(self) -> list[Finding]:
         """What the card suggests, most important first, each with the counters that it is based on."""
-        return findings(self.card, self.mix.load_bytes) if self.card else []
+        return findings(self.card, self.mix and self.mix.load_bytes) if self.card else []
 
     @property
     def moved(self) -> Stall | None:
@@ -134,13 +135,15 @@ class Profile:
         return "\n".join([*lines, "", *filter(None, [self.note]), self.conditions, self._machine_code()])
 
     def _machine_code(self) -> str:
+        if self.mix is None:
+            return "There is no machine code here, because NVIDIA's compiler makes it."
         about = f", about {profile_sections.count(self.estimate)} warp instructions" if self.estimate else ""
         return f"machine code for {self.mix.arch}: {self.mix.registers} registers{about}"
 
     def _repr_html_(self) -> str:
         head = f"<b>{escape(self.kernel)}</b>" + (f" after {escape(self.before)}" if self._compared else "")
         note = remark(self.note, "warn") if self.note else ""
-        code = folded(self._machine_code(), self.mix.table())
+        code = folded(self._machine_code(), self.mix.table()) if self.mix else remark(self._machine_code(), "small")
         if not self.card:
             return card(head + note + "".join(map(profile_bars.bars, self.sections())) + code)
         waits, *others = self.sections()

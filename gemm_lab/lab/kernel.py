@@ -20,7 +20,7 @@ from gemm_lab.lab.run import Run
 from gemm_lab.source_text import Edit
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.compiler import Compiled
-from gpu_simulator.errors import WITHOUT_MACHINE_CODE, ConfigError, LabError
+from gpu_simulator.errors import WITHOUT_MACHINE_CODE, ConfigError, NotHere
 from gpu_simulator.hardware.data_sheets import Gpu, gpu
 from gpu_simulator.hardware.occupancy import Occupancy, occupancy
 
@@ -174,7 +174,7 @@ class Kernel:
         """
         compiled = compiled or self.compile()
         if not compiled.registers:
-            raise LabError(f"How many blocks of {self.name} fit is unknown: {WITHOUT_MACHINE_CODE}")
+            raise NotHere(f"How many blocks of {self.name} fit is unknown: {WITHOUT_MACHINE_CODE}")
         target = gpu(on) if on else (self.runs_here() and here().gpu or self.taught_gpu())
         return occupancy(target, compiled.threads, compiled.registers, compiled.smem)
 

@@ -30,7 +30,7 @@ from gemm_lab.notebook.later_exercises import hidden_lines, later_than_cell, lis
 from gemm_lab.settings_text import parse_settings
 from gemm_lab.source_text import listed
 from gpu_simulator.compiler import CompileError, Diagnostic
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, LabError, NotHere
 
 
 class WrongResult(LabError):
@@ -247,7 +247,8 @@ def page_of(shown: Run | Kernel, line_text: str) -> str:
 def _show_error(shell, etype, error, traceback, tb_offset=None):
     """Display one block instead of a traceback. The returned lines are the traceback, so the cell counts as failed.
 
-    A NameError that `unbound` knows nothing about is shown as Python does it.
+    A NameError that `unbound` knows nothing about is shown as Python does it. `NotHere` is shown as a note,
+    because the learner did nothing wrong.
     """
     from IPython.display import display
 
@@ -258,5 +259,9 @@ def _show_error(shell, etype, error, traceback, tb_offset=None):
             shell.showtraceback((etype, error, traceback), tb_offset=tb_offset, running_compiled_code=True)
             return []
         error = ConfigError(says)
+    if isinstance(error, NotHere):
+        note = theme.tag("div", "edge", escape(str(error)), border_left=f"4px solid {theme.NOTE}")
+        display({"text/html": note, "text/plain": str(error)}, raw=True)
+        return [str(error)]
     display({"text/html": error_page(error), "text/plain": f"{etype.__name__}: {error}"}, raw=True)
     return [f"{etype.__name__}: {error}"]

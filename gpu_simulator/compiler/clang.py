@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from gpu_simulator.compiler import host_headers
 from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
 from gpu_simulator.errors import LabError, MissingDependency
 
@@ -25,6 +26,9 @@ CPU_S = 60  # the limit of time for one source
 PTX_VERSION = "+ptx88"  # the newest version of PTX that this clang writes
 # Headers that a kernel may name and does not need here.
 _STAND_INS = ("cuda.h", "stdint.h", "cstdint", "cuda_runtime.h")
+# Headers of the C library. Those of the C++ library need libcu++ of the CUDA toolkit, which is not here.
+_OF_CPP = "<cuda/", f"<{host_headers.LIBRARY}"
+_HOST = {name: text for name, text in host_headers.HEADERS.items() if not any(word in text for word in _OF_CPP)}
 _MESSAGE = re.compile(
     r"^(?P<file>[^\n:]*):(?P<line>\d+):(?P<column>\d+): (?:fatal )?(?P<severity>error|warning): (?P<message>.*)$"
 )
@@ -103,6 +107,11 @@ def installed() -> bool:
         return False
 
 
+def has_header(name: str) -> bool:
+    """True if a kernel can include this header: it is ours, it is generated, or it is empty here."""
+    return name in ("config.cuh", *_STAND_INS, *_HOST) or (HEADERS / name).is_file()
+
+
 @lru_cache(maxsize=1)
 def version() -> str:
     """The version of the clang in use. Raises `MissingDependency` without one."""
@@ -125,7 +134,7 @@ def to_ptx(
     diagnostics use.   include: folders with headers.   standard: such as "c++17".   own: the learner's files, whose
     messages come first. Raises `MissingDependency` without clang, `LabError` if it does not end.
     """
-    given = {name: text, "config.cuh": config_header, **dict.fromkeys(_STAND_INS, "#pragma once\n")}
+    given = {name: text, "config.cuh": config_header, **_HOST, **dict.fromkeys(_STAND_INS, "#pragma once\n")}
     for number, folder in enumerate((HEADERS, *map(Path, include))):
         for header in sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cuh")):
             given[f"include{number}/{header.relative_to(folder).as_posix()}"] = header.read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpu_simulator.compiler.diagnostics import short_name
-from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, MissingDependency
+from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, MissingDependency, NotHere
 
 INDIRECT = -1  # the callee of a call through a pointer
 
@@ -76,10 +76,10 @@ class HasCubin(Protocol):
 def disassemble(compiled: HasCubin) -> tuple[SassLine, ...]:
     """All instructions of `compiled.entry`, in address order.
 
-    Raises `LabError` if nvdisasm fails, `MissingDependency` if it is not installed.
+    Raises `LabError` if nvdisasm fails, `MissingDependency` if it is not installed, `NotHere` without machine code.
     """
     if not compiled.cubin:
-        raise LabError(f"{compiled.entry} has no machine code here: {WITHOUT_MACHINE_CODE}")
+        raise NotHere(f"{compiled.entry} has no machine code here: {WITHOUT_MACHINE_CODE}")
     return _disassemble(compiled.cubin, compiled.entry)
 
 

@@ -39,7 +39,9 @@ _CONSTANTS = {
 }  # fmt: skip
 _TYPES = """typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;
 typedef unsigned long ulong; typedef long ssize_t;
+#ifndef __clang__  // clang has its own, of another type
 typedef unsigned long long uintptr_t; typedef long long intptr_t;
+#endif
 struct timeval { long tv_sec, tv_usec; };
 #if __cplusplus >= 201703L
 #define register  /* nvcc warns of it, and takes it */

@@ -14,7 +14,7 @@ from gemm_lab.lab.actions.mix import instruction_mix
 from gemm_lab.measure.cards import CARD_N, ProfileCard, read_cards
 from gemm_lab.measure.profile import source_hash
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import LabError, NotHere
 from gpu_simulator.hardware.data_sheets import gpu
 from tools.recording.cards import write_cards
 
@@ -51,6 +51,32 @@ def both(recorded):
         made_card("t4/03", 2e6, mio_throttle=1, long_scoreboard=4),
     )
     return lab.kernel("t4/03").profile()
+
+
+# ---- Without machine code, as in a web page ----
+
+
+@pytest.fixture
+def without_machine_code(monkeypatch):
+    def refuse(kernel, arch=None):
+        raise NotHere("There is no machine code here.")
+
+    monkeypatch.setattr(profiles, "instruction_mix", refuse)
+
+
+def test_a_recorded_card_is_shown_without_machine_code(recorded, without_machine_code):
+    recorded(made_card("t4/03", 2e6, mio_throttle=18, long_scoreboard=2))
+    shown = lab.kernel("t4/03").profile()
+    assert shown.mix is None and shown.estimate is None and shown.counters
+    assert shown.findings and "MIO throttle" in repr(shown)
+    for text in (repr(shown), shown._repr_html_()):
+        assert "There is no machine code here" in text
+
+
+def test_without_a_card_and_without_machine_code_a_sentence_says_so(recorded, without_machine_code):
+    recorded()
+    with pytest.raises(NotHere, match="no machine code here"):
+        lab.kernel("t4/03").profile()
 
 
 # ---- With cards ----

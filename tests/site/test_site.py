@@ -162,9 +162,13 @@ def test_kernels_lead_to_the_live_page_where_the_site_has_one(root):
     links = [cell.source for cell in book.cells if "lab-try" in cell.source]
     region = catalog.kernel("t4/03_swizzled").regions["layout"].first_line
     assert [link.split('"')[3] for link in links] == [
+        "../lite/lab/index.html?path=notebooks/00_first.ipynb",
         "../live/index.html#kernel=exercise/06_swizzle",
         f"../live/index.html#kernel=t4/03_swizzled&line={region}",
     ]
+    start = (into / "index.md").read_text()
+    assert start.startswith("# Readme\n") and "lite/lab/index.html?path=notebooks/00_start_here.ipynb" in start
+    assert "lite/" not in (into.with_name("sources") / "index.md").read_text()
 
 
 def test_folded_code_stays_folded(root):

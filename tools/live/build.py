@@ -38,7 +38,7 @@ def build(into: Path, wheels: Path | None, cache: Path) -> dict[str, int]:
     if into.exists():
         shutil.rmtree(into)
     into.mkdir(parents=True)
-    for file in ("index.html", "live.css", "live.js", "worker.js"):
+    for file in ("index.html", "live.css", "live.js", "worker.js", "clang.js"):
         shutil.copy(PAGE / file, into / file)
     for name, archive in python.items():
         shutil.copy(archive, into / f"{name}.zip")
@@ -89,7 +89,8 @@ def zip_lab(path: Path) -> None:
     """Write the packages, the kernels and what the page asks of Python into one archive."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         archive.writestr("pyproject.toml", "# This folder is a checkout, as far as gemm_lab looks for its data.\n")
-        archive.write(PAGE / "lab_page.py", "lab_page.py")
+        for file in ("in_page.py", "lab_page.py"):
+            archive.write(PAGE / file, file)
         about = "gemm_lab_lessons-0.dist-info"  # by this Python finds the course, as if it had been installed
         archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: gemm_lab_lessons\nVersion: 0\n")
         archive.writestr(f"{about}/entry_points.txt", "[gemm_lab.courses]\ngemm_lab_lessons = gemm_lab_lessons\n")

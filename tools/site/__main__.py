@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from gpu_simulator.errors import LabError
+from tools.lite import build as lite
 from tools.live import build as live
 from tools.site import built
 from tools.site.pages import HERE, Counts, prepare
@@ -20,7 +21,8 @@ MARK = "objects.inv"  # a file of every site that Sphinx has built
 def build(into: Path, address: str = "", wheels: Path | None = None) -> Counts:
     """Build the site in the folder `into`, in place of one that was built there before. Returns what it has.
 
-    wheels: a folder with NumPy and ml_dtypes for Pyodide; with it the site has the live page.
+    wheels: a folder with NumPy and ml_dtypes for Pyodide; with it the site has the live page, and the whole lab in
+    JupyterLite.
 
     The site that was there stays until the new one is in order. Raises `LabError` if the folder holds something else,
     if a link leads nowhere, or if Sphinx reports a warning.
@@ -41,6 +43,7 @@ def build(into: Path, address: str = "", wheels: Path | None = None) -> Counts:
     shutil.rmtree(fresh / "_sources", ignore_errors=True)  # the notebooks once more, without their outputs
     if wheels is not None:
         live.build(fresh / built.LIVE, wheels, ROOT / "build" / "npm")
+        lite.build(fresh / built.LITE, fresh / built.LIVE, wheels, ROOT / "build" / "npm")
     (fresh / ".nojekyll").touch()  # GitHub Pages then serves the folders whose names begin with _
     built.check(fresh)
     shutil.rmtree(into, ignore_errors=True)
@@ -53,7 +56,9 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.site", description="Build the book as a static web site.")
     parser.add_argument("--into", type=Path, default=Path("build/site"), help="folder of the site")
     parser.add_argument("--address", default="", help="owner/repo on GitHub: draws links to Colab and others")
-    parser.add_argument("--wheels", type=Path, default=None, help="NumPy and ml_dtypes for Pyodide: adds the live page")
+    parser.add_argument(
+        "--wheels", type=Path, default=None, help="NumPy and ml_dtypes for Pyodide: adds the lab in the browser"
+    )
     options = parser.parse_args(argv)
     begin = time.monotonic()
     try:
@@ -64,7 +69,7 @@ def main(argv: list[str] | None = None) -> int:
     seconds, size = time.monotonic() - begin, built.megabytes(options.into)
     print(f"{options.into}: {counts.pages} pages, {size:.1f} MB, {counts.live} live widgets, {seconds:.0f} s")
     if options.wheels is None:
-        print("Without the live page, which needs NumPy for Pyodide: make site WASM_WHEELS=FOLDER.")
+        print("Without the lab in the browser, which needs NumPy for Pyodide: make site WASM_WHEELS=FOLDER.")
     if counts.still:
         print(f"These widgets stay pictures: {', '.join(counts.still)}.")
     return 0

@@ -21,7 +21,7 @@ LOADS = {
 }
 OPEN_ENDED = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 IN_STYLE = re.compile(r"""(?:@import\s+|url\()\s*["']?((?:https?:)?//[^"')\s]+)""")
-LIVE = "live"  # the folder of the live page, which has tests of its own
+LIVE, LITE = "live", "lite"  # the folders of the live page and of JupyterLite, which have tests of their own
 PLACEHOLDER = "YOUR" + "_ACCOUNT"  # what documents write where an address belongs that nobody has given
 MEGABYTE = 1_000_000
 MOST_MEGABYTES = 20
@@ -55,12 +55,12 @@ def _read(path: Path) -> _Page:
 
 
 def megabytes(site: Path) -> float:
-    """The size of all files of the site, apart from the live page with its compiler."""
+    """The size of all files of the site, apart from the live page with its compiler, and JupyterLite."""
     return sum(path.stat().st_size for path in site.rglob("*") if path.is_file() and not _live(path, site)) / MEGABYTE
 
 
 def _live(path: Path, site: Path) -> bool:
-    return path.relative_to(site).parts[0] == LIVE
+    return path.relative_to(site).parts[0] in (LIVE, LITE)
 
 
 def troubles(site: Path) -> list[str]:

@@ -38,6 +38,10 @@ TRY = (
     '<p class="lab-try"><a href="../live/index.html#{target}">'
     "Try it here: edit and run this kernel in the browser</a></p>"
 )
+IN_BROWSER = (
+    '\n\n<p class="lab-try"><a href="{up}lite/lab/index.html?path=notebooks/{name}.ipynb">Run {what} in your browser'
+    "</a>, with nothing to install: Python, the compiler and the simulator run in the page.</p>\n"
+)
 ANSWER_IN_JUPYTER = "This is a picture of the box; in JupyterLab it takes your answer."
 
 
@@ -61,7 +65,7 @@ def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Co
 
     address: where the repository is published on GitHub, such as "owner/repo"; by default the address that
     `tools.publish` wrote. With one, the page of a notebook has links to Colab, Kaggle, Binder and Codespaces.
-    live: the site has the live page, and the kernels of the notebooks lead to it.
+    live: the site has the live page and JupyterLite, and its pages lead there.
 
     Raises `LabError` for an address of another form, and for a link that leads nowhere.
     """
@@ -81,11 +85,19 @@ def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Co
             nbformat.write(_notebook(notebook, page, links, static / "widgets", repository, counts, live), target)
         else:
             text = links.in_markdown(page, (root / page).read_text(encoding="utf-8"))
-            target.write_text(text + (_contents(pages) if page == START else ""), encoding="utf-8")
+            if page == START:
+                text = (_below_title(text) if live else text) + _contents(pages)
+            target.write_text(text, encoding="utf-8")
     for picture in links.used:
         (static / picture).parent.mkdir(exist_ok=True)
         shutil.copyfile(root / picture, static / picture)
     return counts
+
+
+def _below_title(text: str) -> str:
+    """The start page with the link to the lab in the browser below its title."""
+    title, rest = text.split("\n", 1)
+    return title + IN_BROWSER.format(up="", name="00_start_here", what="the whole lab") + rest
 
 
 def _contents(pages: list[str]) -> str:
@@ -123,6 +135,9 @@ def _notebook(
     notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": LEXER}
     notebook.cells = list(_with_links(notebook.cells) if live else notebook.cells)
     notebook.cells = [cell for cell in notebook.cells if not colab.is_setup(cell)]
+    if live:
+        link = IN_BROWSER.format(up="../", name=Path(page).stem, what="this notebook")
+        notebook.cells.insert(1, new_markdown_cell(link.strip()))
     if repository:
         notebook.cells.insert(1, new_markdown_cell(open_in(page, repository)))
     return notebook

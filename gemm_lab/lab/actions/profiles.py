@@ -12,7 +12,7 @@ from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.cards import ProfileCard, choose, read_cards
 from gemm_lab.measure.profile import source_hash
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import LabError, NotHere
 from gpu_simulator.hardware import data_sheets as hardware
 
 
@@ -27,10 +27,6 @@ def profile(
     on: the GPU whose cards are used.
     """
     arch = here().arch if _tuned_for_this_gpu(kernel) else kernel.taught_gpu().arch
-    mixes = (
-        instruction_mix(kernel, _arch_of(kernel, arch)),
-        instruction_mix(other, _arch_of(other, arch)) if other else None,
-    )
     recorded = _recorded_on(on, kernel) if on else _recorded()
     card = _card(recorded, kernel, n)
     note = _stale(kernel, card) if card else f"There is no recorded card of {kernel.label}."
@@ -39,6 +35,12 @@ def profile(
         note += " Below is what the machine code shows without one."
     elif card_before and (card_before.n != card.n or card_before.conditions["gpu"] != card.conditions["gpu"]):
         card_before = None
+    try:
+        mixes = [instruction_mix(one, _arch_of(one, arch)) if one else None for one in (kernel, other)]
+    except NotHere:  # the recorded card says most of it without machine code
+        if card is None:
+            raise
+        mixes = [None, None]
     foreign = card and kernel.taught_gpu().key not in card.conditions["gpu"].lower().split()
     return Profile(
         kernel.label,
@@ -52,8 +54,8 @@ def profile(
     )
 
 
-def _estimate(kernel: Launchable, mix: InstructionMix, card: ProfileCard | None) -> float | None:
-    return mix.executed(card.n, works(kernel, card.n)) if card else None
+def _estimate(kernel: Launchable, mix: InstructionMix | None, card: ProfileCard | None) -> float | None:
+    return mix.executed(card.n, works(kernel, card.n)) if card and mix else None
 
 
 def works(kernel: Launchable, n: int) -> int:

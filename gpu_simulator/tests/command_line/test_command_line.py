@@ -166,7 +166,8 @@ def test_a_mistake_in_the_source_names_its_line_and_what_was_left_out(run, progr
 def test_source_without_a_compiler_says_what_to_install(run, tmp_path, monkeypatch):
     from gpu_simulator.compiler import nvrtc_library
 
-    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    for name in ("cuda.bindings", "ziglang"):
+        monkeypatch.setitem(sys.modules, name, None)
     nvrtc_library._library.cache_clear()
     (tmp_path / "k.cu").write_text("__global__ void k() {}")
     code, out = run("k.cu")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
+
+from in_page import use_clang
 
 import gemm_lab as lab
 from gemm_lab.cards.hot_lines import lines_of
 from gemm_lab.lab.actions.source import listing
 from gemm_lab.lab.on_simulator import smallest_size
 from gemm_lab.notebook.exercises import kernel_of
-from gpu_simulator.compiler import CompileError, clang, nvrtc
+from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.diagnostics import ptx_line_origin
 from gpu_simulator.errors import LabError
 
@@ -23,29 +24,7 @@ CLANG = (
 )
 STORED = "PTX of NVIDIA's compiler, stored. An edited text is compiled in this page."
 
-nvrtc.use_stored(Path(__file__).parent / "stored")
-
-
-class PageClang:
-    """The clang of the page, a function of JavaScript that takes and returns JSON."""
-
-    writes_ir = True
-
-    def __init__(self, function: Any):
-        self.function = function
-
-    def __call__(self, arguments: Sequence[str], files: Mapping[str, str]) -> tuple[int, str, str]:
-        asked = json.dumps({"arguments": list(arguments), "files": dict(files)})
-        status, output, log = json.loads(self.function(asked))
-        return status, output, log
-
-    def version(self) -> str:
-        return "clang in a page"
-
-
-def use_clang(function: Any) -> None:
-    """Compile edited texts with this function of the page."""
-    clang.use(PageClang(function))
+__all__ = ["run", "use_clang"]
 
 
 def run(name: str, source: str, edited: bool) -> str:

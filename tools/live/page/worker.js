@@ -1,4 +1,5 @@
 // A worker with Python (Pyodide), NumPy and the simulator; clang is loaded when a text was changed. It asks no other host.
+import { loadClang } from "./clang.js";
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
 let python = null;
@@ -47,55 +48,12 @@ async function begin() {
 
 // ---- clang ----
 
-const tree = (files) => {
-  const root = {};
-  for (const [path, text] of Object.entries(files)) {
-    const parts = path.split("/");
-    let folder = root;
-    for (const part of parts.slice(0, -1)) folder = folder[part] ??= {};
-    folder[parts.at(-1)] = text;
-  }
-  return root;
-};
 let clang = null;
 async function compiler() {
   if (clang) return;
   report("loads the compiler …", 0.05);
-  let module;
-  try {
-    module = await import("./clang/bundle.js");
-    let have = 0;
-    await module.runLLVM(["clang", "--version"], {}, {
-      stdout: null,
-      stderr: null,
-      fetchProgress: ({ doneLength, totalLength }) => {
-        have = totalLength ? doneLength / totalLength : have;
-        report("loads the compiler …", Math.min(0.99, have));
-      },
-    });
-  } catch (error) {
-    throw new Error(`The compiler could not be loaded; the connection may be down. (${error.message ?? error})`);
-  }
+  clang = await loadClang((share) => report("loads the compiler …", Math.min(0.99, share)));
   report("starts …", 1);
-  clang = (asked) => {
-    const { arguments: words, files } = JSON.parse(asked);
-    const out = [];
-    let log = "";
-    const [text, errors] = [new TextDecoder(), new TextDecoder()];
-    let status = 0;
-    try {
-      module.runLLVM(["clang", ...words], tree(files), {
-        synchronously: true,
-        stdout: (bytes) => bytes && out.push(text.decode(bytes, { stream: true })),
-        stderr: (bytes) => bytes && (log += errors.decode(bytes, { stream: true })),
-        fetchProgress: () => {},
-      });
-    } catch (error) {
-      status = 1;
-      if (!log) log = String(error.message ?? error);
-    }
-    return JSON.stringify([status, out.join(""), log]);
-  };
   python.globals.get("lab_page").use_clang(clang);
 }
 
