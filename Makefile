@@ -75,7 +75,7 @@ help:
 
 # The lab's own terminals and cells find gemm-lab: the environment comes first on the PATH, and no login shell resets it.
 lab: $(LAB_STAMP)
-	@$(PY) -m gemm_lab.notebook.trust notebooks
+	@$(PY) -m gemm_lab.trust notebooks
 	PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" $(PY) -m jupyterlab --port=$(PORT) \
 		$(if $(filter 0,$(BROWSER)),--no-browser) $(ROOT_FLAG) \
 		--ServerApp.terminado_settings="shell_command=$${SHELL:-sh}" \
@@ -152,7 +152,7 @@ install = $(PY) tools/install.py $(call locks,$(1)) $(if $(filter torch,$(call e
 
 # With LOCKED=0 pip chooses, and prints what it takes up. The tests want the torch of constraints.txt even then.
 $(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
-	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
+	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".[lab$(if $(LAB_EXTRAS),$(comma)$(LAB_EXTRAS))]",$(call install,$(LAB_EXTRAS)))
 	@touch "$@"
 
 $(COURSE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
@@ -165,6 +165,6 @@ $(SITE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
 
 $(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
 	$(if $(and $(UNLOCKED),$(if $(NO_TEST_TORCH),,torch)),@$(PIP) --requirement constraints.txt)
-	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt $(PRODUCTS) --editable ".[$(TEST_EXTRAS)]",\
+	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt $(PRODUCTS) --editable ".[lab,$(TEST_EXTRAS)]",\
 		$(call install,$(TEST_EXTRAS)$(if $(NO_TEST_TORCH),,$(comma)torch)))
 	@touch "$@"
