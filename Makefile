@@ -52,13 +52,14 @@ define step
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help lab test test-all coverage run course site site-serve record update sizes clean
+.PHONY: help lab test test-all coverage run course dist site site-serve record update sizes clean
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
 	@echo "make test     check the lab: lint, then some cases of each test   TORCH=0  WORKERS=3  PYTEST_ARGS='-k swizzle'"
 	@echo "make test-all the same, with all cases, and the tests that take long"
 	@echo "make course   build the assignments for nbgrader in the folder course: see docs/CLASSROOM.md"
+	@echo "make dist     build the wheels and source archives of a release, with their hashes, in the folder dist"
 	@echo "make site     build the book as a static web site in build/site   ADDRESS=owner/repo adds links to Colab and others"
 	@echo "              WASM_WHEELS=FOLDER, with NumPy and ml_dtypes for Pyodide, adds the page that compiles and runs kernels"
 	@echo "make site-serve  show that site on this machine           SITE_PORT=8000"
@@ -106,6 +107,10 @@ run: $(LAB_STAMP)
 
 course: $(COURSE_STAMP)
 	$(PY) -m gemm_lab_classroom.course --into course
+
+dist: $(LAB_STAMP)
+	@rm -rf dist
+	$(call step,building the wheels,$(PY) -m tools.release dist,The lines above say which one and why.)
 
 site: $(SITE_STAMP)
 	$(call step,building the web book,$(PY) -m tools.site --into build/site $(if $(ADDRESS),--address "$(ADDRESS)") $(if $(WASM_WHEELS),--wheels "$(WASM_WHEELS)"),The lines above say where.)
