@@ -59,7 +59,7 @@ def test_extras():
         "test",
     }
     assert not CORE & {"torch", "cupy", "nvidia-ml-py"}, "a machine with no GPU needs none of these"
-    assert not CORE & {"jupyterlab", "notebook"}, "Colab has a notebook server of its own"
+    assert not CORE & {"jupyterlab", "nbclient", "notebook"}, "Colab and Kaggle have a notebook server of their own"
     assert extra("classroom") <= extra("test"), "the tests run a server"
     for major in ("12", "13"):
         assert {"cupy", "nvidia-ml-py"} <= extra(f"cuda{major}")
