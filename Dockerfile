@@ -38,7 +38,7 @@ RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable ./gpu_s
 ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility
 
 USER learner
-RUN python -m gemm_lab.notebook.trust notebooks
+RUN python -m gemm_lab.trust notebooks
 
 EXPOSE 8888
 CMD ["jupyter", "lab", "--ip=0.0.0.0", "--port=8888", "--no-browser", \

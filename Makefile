@@ -52,13 +52,14 @@ define step
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help lab test test-all coverage run course site site-serve record update sizes clean
+.PHONY: help lab test test-all coverage run course dist site site-serve record update sizes clean
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
 	@echo "make test     check the lab: lint, then some cases of each test   TORCH=0  WORKERS=3  PYTEST_ARGS='-k swizzle'"
 	@echo "make test-all the same, with all cases, and the tests that take long"
 	@echo "make course   build the assignments for nbgrader in the folder course: see docs/CLASSROOM.md"
+	@echo "make dist     build the wheels and source archives of a release, with their hashes, in the folder dist"
 	@echo "make site     build the book as a static web site in build/site   ADDRESS=owner/repo adds links to Colab and others"
 	@echo "              WASM_WHEELS=FOLDER, with NumPy and ml_dtypes for Pyodide, adds the lab in the browser: JupyterLite, and a page for one kernel"
 	@echo "make site-serve  show that site on this machine           SITE_PORT=8000"
@@ -75,7 +76,7 @@ help:
 
 # The lab's own terminals and cells find gemm-lab: the environment comes first on the PATH, and no login shell resets it.
 lab: $(LAB_STAMP)
-	@$(PY) -m gemm_lab.notebook.trust notebooks
+	@$(PY) -m gemm_lab.trust notebooks
 	PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" $(PY) -m jupyterlab --port=$(PORT) \
 		$(if $(filter 0,$(BROWSER)),--no-browser) $(ROOT_FLAG) \
 		--ServerApp.terminado_settings="shell_command=$${SHELL:-sh}" \
@@ -106,6 +107,10 @@ run: $(LAB_STAMP)
 
 course: $(COURSE_STAMP)
 	$(PY) -m gemm_lab_classroom.course --into course
+
+dist: $(LAB_STAMP)
+	@rm -rf dist
+	$(call step,building the wheels,$(PY) -m tools.release dist,The lines above say which one and why.)
 
 site: $(SITE_STAMP)
 	$(call step,building the web book,$(PY) -m tools.site --into build/site $(if $(ADDRESS),--address "$(ADDRESS)") $(if $(WASM_WHEELS),--wheels "$(WASM_WHEELS)"),The lines above say where.)
@@ -152,7 +157,7 @@ install = $(PY) tools/install.py $(call locks,$(1)) $(if $(filter torch,$(call e
 
 # With LOCKED=0 pip chooses, and prints what it takes up. The tests want the torch of constraints.txt even then.
 $(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
-	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
+	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".[lab$(if $(LAB_EXTRAS),$(comma)$(LAB_EXTRAS))]",$(call install,$(LAB_EXTRAS)))
 	@touch "$@"
 
 $(COURSE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
@@ -165,6 +170,6 @@ $(SITE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
 
 $(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
 	$(if $(and $(UNLOCKED),$(if $(NO_TEST_TORCH),,torch)),@$(PIP) --requirement constraints.txt)
-	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt $(PRODUCTS) --editable ".[$(TEST_EXTRAS)]",\
+	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt $(PRODUCTS) --editable ".[lab,$(TEST_EXTRAS)]",\
 		$(call install,$(TEST_EXTRAS)$(if $(NO_TEST_TORCH),,$(comma)torch)))
 	@touch "$@"

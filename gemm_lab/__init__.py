@@ -56,7 +56,7 @@ __all__ = [
     "tiled_matmul",
     "zoom",
 ]
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 
 def __getattr__(name: str) -> object:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -73,6 +75,13 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     bench.add_argument("--regime", choices=("sustained", "burst"), default="sustained")
     bench.add_argument("--rounds", type=int, default=None, help="default: 30, in bursts 10")
     bench.add_argument("--json", action="store_true")
+
+    opened = add("lab", open_lab, "open the notebooks in JupyterLab; they are copied into a folder of yours first")
+    opened.add_argument(
+        "into", type=Path, nargs="?", default=Path("gemm_lab_notebooks"), metavar="FOLDER", help="default: %(default)s"
+    )
+    opened.add_argument("--port", type=_port, default=8888, help="the next free one if it is taken; default: 8888")
+    opened.add_argument("--no-browser", action="store_true", help="print the address only")
 
     copied = add(
         "notebooks", copy_notebooks, "copy the notebooks, and the pictures and documents they use, into a folder"
@@ -236,6 +245,30 @@ def copy_notebooks(options) -> int:
 
     copies = copy_series(options.into)
     print(f"{len(copies)} notebooks; open them with: jupyter lab {copies[0]}")
+    return 0
+
+
+def open_lab(options) -> int:
+    """Open JupyterLab on the notebooks in the learner's folder. What is missing there is copied, the rest is kept."""
+    from gemm_lab import trust
+    from gemm_lab.notebook_files import copy_series
+    from gpu_runner.settings import install_command
+
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise LabError(f"JupyterLab is not installed here; this adds it: {install_command('lab')}")
+    copies = copy_series(options.into, keep=True)
+    folder = options.into.resolve()
+    trust.main([str(folder / "notebooks")])
+
+    from jupyterlab.labapp import LabApp  # last: it takes a second to load
+
+    # The terminals and cells of this JupyterLab find the commands of the environment that it runs in.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    words = [f"--ServerApp.root_dir={folder}", f"--LabApp.default_url=/lab/tree/notebooks/{copies[0].name}"]
+    words += [f"--port={options.port}", *["--no-browser"] * options.no_browser]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        words.append("--allow-root")  # Jupyter refuses to start as root, which is who one is in most containers
+    LabApp.launch_instance(words)
     return 0
 
 

@@ -1,6 +1,6 @@
 """The notebooks of the series as files: their list, their kernelspec, and a copy in a learner's folder.
 
-`gemm-lab notebooks FOLDER` makes the copy, for those who installed the package and have no checkout. The wheel has
+`gemm-lab notebooks FOLDER` makes the copy, and `gemm-lab lab` opens one, for those who have no checkout. The wheel has
 notebooks, pictures, glossary, references and errata inside the package. The copy has them side by side, as in a
 checkout, so that the notebooks find the pictures between their cells, and their links lead somewhere.
 """
@@ -49,30 +49,34 @@ def notebooks_of(number: str) -> list[Path]:
     return [path for path in paths if _NUMBERED.match(path.name)]
 
 
-def copy_series(into: Path) -> list[Path]:
+def copy_series(into: Path, keep: bool = False) -> list[Path]:
     """Copy all notebooks to INTO/notebooks, all pictures to INTO/images, and what they link to into INTO/docs.
 
     Returns the paths of the copied notebooks. Raises `LabError`, and copies nothing, if one of the notebooks is there
-    already, or another document of the same name, because either may be somebody's work. Raises `LabError` too if a
-    file cannot be written.
+    already, or another document of the same name, because either may be somebody's work. keep: leave every file that
+    is there as it is instead, and copy what is missing. Raises `LabError` too if a file cannot be written.
     """
     sources = notebooks_in(data_dir("notebooks"))
-    copies = [into / "notebooks" / source.name for source in sources]
-    if there := [copy.name for copy in copies if copy.exists()]:
-        raise LabError(f"{into / 'notebooks'} holds {there[0]} already; choose another folder, or move it away.")
+    pictures = sorted(data_dir("images").glob("*.png"))
+    documents = [data_dir("docs") / name for name in DOCUMENTS]
+    folders = {"notebooks": sources, "images": pictures, "docs": documents}
+    pairs = [(source, into / folder / source.name) for folder, files in folders.items() for source in files]
     try:
-        for name in DOCUMENTS:
-            copy = into / "docs" / name
-            if copy.exists() and copy.read_bytes() != (data_dir("docs") / name).read_bytes():
-                raise LabError(f"{copy.parent} holds another {name} already; choose another folder, or move it away.")
-        for folder in ("notebooks", "images", "docs"):
-            (into / folder).mkdir(parents=True, exist_ok=True)
-        for source, copy in zip(sources, copies, strict=True):
-            shutil.copyfile(source, copy)
-        for picture in data_dir("images").glob("*.png"):
-            shutil.copyfile(picture, into / "images" / picture.name)
-        for name in DOCUMENTS:
-            shutil.copyfile(data_dir("docs") / name, into / "docs" / name)
+        for source, copy in [] if keep else pairs:
+            if source in sources and copy.exists() or source in documents and differs(source, copy):
+                other = "another " if source in documents else ""
+                raise LabError(
+                    f"{copy.parent} holds {other}{copy.name} already; choose another folder, or move it away."
+                )
+        for source, copy in pairs:
+            if not (keep and copy.exists()):
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, copy)
     except OSError as error:
         raise LabError(f"The notebooks cannot be copied to {into}: {error.strerror}. Choose another folder.") from None
-    return copies
+    return [into / "notebooks" / source.name for source in sources]
+
+
+def differs(source: Path, copy: Path) -> bool:
+    """Whether `copy` is there and has other content than `source`."""
+    return copy.exists() and copy.read_bytes() != source.read_bytes()

@@ -38,7 +38,7 @@ FLOORS = {
     ),
     "gemm_lab": (
         ("config", "source_text", "settings_text", "ladder_expressions", "ablations"),
-        ("catalog", "compiling", "published", "notebook_files", "courses"),
+        ("catalog", "compiling", "published", "notebook_files", "trust", "courses"),
         ("model", "roofline_model"),
         ("measure", "plots"),
         ("cards",),

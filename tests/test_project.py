@@ -53,11 +53,13 @@ def test_extras():
         "cuda12",
         "cuda13",
         "cutlass",
+        "lab",
         "site",
         "torch",
         "test",
     }
     assert not CORE & {"torch", "cupy", "nvidia-ml-py"}, "a machine with no GPU needs none of these"
+    assert not CORE & {"jupyterlab", "nbclient", "notebook"}, "Colab and Kaggle have a notebook server of their own"
     assert extra("classroom") <= extra("test"), "the tests run a server"
     for major in ("12", "13"):
         assert {"cupy", "nvidia-ml-py"} <= extra(f"cuda{major}")
@@ -98,7 +100,7 @@ def test_environment_agrees_with_pyproject():
     *products, package = [entry for entry in pip if entry.startswith("-e")]
     assert products == ["-e ./gpu_simulator", "-e ./gemm_lab_lessons", "-e ./gemm_lab_classroom"]
     chosen = re.fullmatch(r"-e \.\[([\w,]+)\]", package)[1].split(",")
-    assert set(chosen) == {"cuda13", "torch", "test"}
+    assert set(chosen) == {"lab", "cuda13", "torch", "test"}
     offered = CORE.union(*map(extra, chosen))
     listed = {distribution(entry) for entry in pip if not entry.startswith("-e")}
     assert listed <= offered, "listed in environment.yml, but no dependency in pyproject.toml"
@@ -224,7 +226,7 @@ def test_lab_installs_the_extra_for_the_driver(variables, extras, tmp_path):
         r"--editable ./gpu_simulator --editable ./gemm_lab_lessons --editable ./gemm_lab_classroom --editable (.*)",
         plan,
     )
-    assert install.strip('"') == (f".[{extras}]" if extras else ".")
+    assert install.strip('"') == (f".[lab,{extras}]" if extras else ".[lab]")
     assert "locks/" not in plan and "constraints.txt" not in plan
 
 

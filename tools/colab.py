@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from gpu_simulator.errors import LabError
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 BRANCH = "main"
@@ -20,6 +23,7 @@ FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [TAG]}
 
 _BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 _ADDRESS = re.compile(r'^Repository = "(https://github\.com/[^"]+)"$', re.M)
+_HUB = re.compile(r"https://[\w.-]+(?::\d+)?(?:/[\w./~-]+)?")
 _TITLE = re.compile(r"# \d\d[ab]? · \S")
 
 # CUDA 13's packages need a driver for CUDA 13; those of CUDA 12 run with any driver of CUDA 12 (minor-version
@@ -61,6 +65,19 @@ def links(name: str, repository: str) -> dict[str, str]:
         "Binder": f"https://mybinder.org/v2/gh/{path}/{BRANCH}?labpath={file}",
         "Codespaces": f"https://codespaces.new/{path}",
     }
+
+
+def hub_link(name: str, repository: str, hub: str) -> str:
+    """The address of a JupyterHub with nbgitpuller that fetches the repository and opens notebook `name`.
+
+    hub: the address of the hub, such as "https://hub.example.edu". Raises `LabError` if it is none.
+    """
+    hub = hub.rstrip("/")
+    if not _HUB.fullmatch(hub):
+        raise LabError(f"{hub!r} is no address of a JupyterHub; write one as https://hub.example.edu.")
+    folder = repository.rpartition("/")[2]
+    words = {"repo": repository, "branch": BRANCH, "urlpath": f"lab/tree/{folder}/notebooks/{name}.ipynb"}
+    return f"{hub}/hub/user-redirect/git-pull?{urlencode(words)}"
 
 
 def badge_source(name: str, repository: str) -> str:

@@ -59,7 +59,8 @@ def requirements() -> dict[str, list[str]]:
     simulator = tomllib.loads((ROOT / "gpu_simulator/pyproject.toml").read_text(encoding="utf-8"))["project"]
     base = [line for line in project["dependencies"] if not line.startswith("gpu_simulator==")]  # a folder of this one
     extras = project["optional-dependencies"]
-    sources = {name: [*base, *build, PIP, *extras.get(name, [])] for name in WHOLE}
+    whole = [*base, *build, PIP, *extras["lab"]]
+    sources = {name: whole + (extras[name] if name != "lab" else []) for name in WHOLE}
     sources |= {name: extras[name] for name in ADDED if name != "simulator"}
     sources["simulator"] = sum(simulator["optional-dependencies"].values(), simulator["dependencies"])
     return sources

@@ -1,6 +1,7 @@
 """Says where the repository is published, and writes the address wherever it belongs.
 
     python -m tools.publish OWNER/REPO      the address on GitHub; the notebooks get a badge and an installation cell
+    python -m tools.publish OWNER/REPO --hub https://hub.example.edu   and the links for a JupyterHub with nbgitpuller
     python -m tools.publish --withdraw      take it out again
 
 It writes `[project.urls]` of pyproject.toml, has `tools.sync` write the notebooks, and prints the links of each
@@ -47,9 +48,12 @@ def main(arguments: list[str] | None = None) -> int:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("repository", nargs="?", metavar="OWNER/REPO")
     what.add_argument("--withdraw", action="store_true")
+    parser.add_argument("--hub", metavar="ADDRESS", help="of a JupyterHub with nbgitpuller: print its links, too")
     options = parser.parse_args(arguments)
     try:
         address = None if options.withdraw else checked(options.repository)
+        if options.hub:
+            colab.hub_link("", address or "", options.hub)
     except LabError as error:
         print(error, file=sys.stderr)
         return 1
@@ -59,7 +63,9 @@ def main(arguments: list[str] | None = None) -> int:
         print("The notebooks name no address any more.")
         return 0
     for path in sorted(data_dir("notebooks").glob("*.ipynb")):
-        print(path.stem, *(f"  {name}: {link}" for name, link in colab.links(path.stem, address).items()), sep="\n")
+        links = colab.links(path.stem, address)
+        links |= {"JupyterHub": colab.hub_link(path.stem, address, options.hub)} if options.hub else {}
+        print(path.stem, *(f"  {name}: {link}" for name, link in links.items()), sep="\n")
     print("Commit the notebooks and pyproject.toml. The links work once this branch is on GitHub as main.")
     return 0
 

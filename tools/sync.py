@@ -17,9 +17,8 @@ from pathlib import Path
 
 import nbformat
 
-from gemm_lab import catalog, source_text
+from gemm_lab import catalog, source_text, trust
 from gemm_lab.config import data_dir
-from gemm_lab.notebook import trust
 from gemm_lab.notebook.cells import parse_line
 from gpu_simulator.errors import LabError
 from tools import colab

@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
+from gemm_lab import trust
 from gemm_lab.config import data_dir
-from gemm_lab.notebook import trust
 
 SERIES = sorted(data_dir("notebooks").glob("*.ipynb"))
 SCRIPT = nbformat.v4.new_output(
@@ -83,7 +83,7 @@ def test_what_make_lab_calls_says_what_it_left_out(folder, tmp_path, monkeypatch
         nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=[SCRIPT])]), folder / "homework.ipynb"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "gemm_lab.notebook.trust", str(folder)],
+        [sys.executable, "-m", "gemm_lab.trust", str(folder)],
         capture_output=True,
         text=True,
         cwd=data_dir("notebooks").parent,
@@ -93,4 +93,4 @@ def test_what_make_lab_calls_says_what_it_left_out(folder, tmp_path, monkeypatch
     assert "Not trusted, because changed or not of this release: homework.ipynb" in done.stdout
     makefile = data_dir("notebooks").parent / "Makefile"
     if makefile.is_file():
-        assert "gemm_lab.notebook.trust" in makefile.read_text() and "nbformat.sign" not in makefile.read_text()
+        assert "gemm_lab.trust" in makefile.read_text() and "nbformat.sign" not in makefile.read_text()

@@ -22,7 +22,7 @@ HOUSE = (
             (("measure", "plots"), "check, time, draw"),
             (("model", "roofline_model"), "laws, in pure NumPy"),
             (
-                ("catalog", "compiling", "published", "notebook_files", "courses"),
+                ("catalog", "compiling", "published", "notebook_files", "trust", "courses"),
                 "the kernels, the courses",
             ),
             (("config", "source_text", "settings_text", "ladder_expressions", "ablations"), "folders, and text"),

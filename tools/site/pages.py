@@ -27,7 +27,7 @@ from tools.site.widgets import Live, live_widgets, pictures, words
 HERE = Path(__file__).parent
 # The pages of docs/ in their order on the site: those that notebooks link to, and those of teachers and authors.
 BESIDE = ["docs/GLOSSARY.md", "docs/REFERENCES.md", "docs/ERRATA.md"]
-LATER = ["CLASSROOM", "CLASSROOM_SERVER", "OWN_CHAPTER", "ARCHITECTURE", "CONTRIBUTING"]
+LATER = ["PLATFORMS", "CLASSROOM", "CLASSROOM_SERVER", "OWN_CHAPTER", "ARCHITECTURE", "CONTRIBUTING"]
 FILES = {"LICENSE": "_static/LICENSE.txt"}
 LEXER = "lab_cell"  # see `tools/site/conf.py`
 HIDDEN = "hide-input"  # the tag with which myst-nb folds the code of a cell

@@ -3,7 +3,7 @@
 JupyterLab runs the scripts in a trusted notebook's stored outputs as soon as it is opened. `make lab` trusts the
 series, so that its pictures and widgets are shown. A notebook from elsewhere stays untrusted, even in the same folder.
 
-    python -m gemm_lab.notebook.trust [FOLDER]
+    python -m gemm_lab.trust [FOLDER]
 """
 
 from __future__ import annotations
