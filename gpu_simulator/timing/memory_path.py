@@ -105,6 +105,32 @@ class MemoryPath:
         released = start + self.of["load_release_latency"] + self.of["load_release_line_cycles"] * lines
         return released, ready + self.of["l1_latency"] + self.slope * (access.amount / LINE - 1)
 
+    def local(self, part: int, now: float, warp: int, access: Access, loads: bool) -> tuple[float, float]:
+        """LDL and STL: each word of the stack is a line of a warp. L1 keeps lines, and writes through to L2."""
+        start = self._leave(part, now, self.tag_free)
+        words = max(access.amount // LINE, 1)
+        self.tag_free = start + words
+        self.busy_tag += words
+        self.data_free = max(self.data_free, start) + words
+        self.busy_data += words
+        ready = self.tag_free
+        for word in range(words):
+            number = -1 - (warp << 20 | access.base + word)
+            if number in self.l1:
+                ready = max(ready, self.l1[number])
+                self.l1.move_to_end(number)
+            elif loads:
+                ready = max(ready, self._from_l2(self.tag_free, LINE, number, self.of["local_bytes_per_cycle"]))
+                self.misses += 1
+            self.l1[number] = ready
+        while len(self.l1) > self.l1_lines:
+            self.l1.popitem(last=False)
+        if not loads:
+            self.store_free = max(self.store_free, start) + words * LINE / self.of["store_bytes_per_cycle"]
+            if self.store_free > start + self.of["store_queue_cycles"]:
+                self.tag_free = max(self.tag_free, self.store_free - self.of["store_queue_cycles"])
+        return start + words, ready + self.of["l1_latency"]
+
     def copy(self, part: int, now: float, access: Access) -> tuple[float, float]:
         """LDGSTS. Returns when its addresses are free, and when the bytes are in shared memory."""
         start = self._leave(part, now, self.tag_free)
@@ -123,8 +149,8 @@ class MemoryPath:
         self.tag_free = start + lines * self.line_cycles
         self.busy_tag += lines * self.line_cycles
         self.store_free = max(self.store_free, start) + access.sectors * 32 / self.of["store_bytes_per_cycle"]
-        if self.store_free > start + 2000:  # the buffer of writes is full
-            self.tag_free = max(self.tag_free, self.store_free - 2000)
+        if self.store_free > start + self.of["store_queue_cycles"]:  # the buffer of writes is full
+            self.tag_free = max(self.tag_free, self.store_free - self.of["store_queue_cycles"])
         return start + lines * self.line_cycles
 
     def bulk(self, now: float, amount: float, array: int) -> float:

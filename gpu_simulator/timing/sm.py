@@ -94,8 +94,8 @@ class SmModel:
                 self.accesses.append(accesses)
                 self.block_of.append(block)
             self.warps_of.append(mine)
-            for place, warp in enumerate(mine):
-                self.parts[place % 4].append(warp)
+            for warp in mine:
+                self.parts[warp % 4].append(warp)
         count = len(self.paths)
         begin = list(starts or [0.0] * len(traces))
         self.part_of = [0] * count
@@ -313,10 +313,16 @@ class SmModel:
                 return self._barrier(warp, part, number, access, now)
             if access is None:
                 released = done = now + 2 if step.pipe != _MIO else memory.simple(part, now)
-            elif kind == "shared" or (kind == "global" and not access.lines):
+            elif kind == "shared":
                 released, done = memory.shared(part, now, access.wavefronts)
+            elif kind == "global" and not access.lines:  # a generic address that lies in shared memory
+                released, done = memory.shared(part, now, access.wavefronts)
+                memory.tag_free = max(memory.tag_free, now) + of["generic_tag_cycles"]
+                done += of["generic_latency"]
+                reason = LONG
             elif kind == "local":
-                released, done = memory.shared(part, now, max(access.amount // 128, 1))
+                released, done = memory.local(part, now, warp, access, step.is_load)
+                reason = LONG
             elif kind == "copy":
                 released, done = memory.copy(part, now, access)
                 self.copies_done[warp] = max(self.copies_done[warp], done)

@@ -443,7 +443,10 @@ class _Walk:
             made = self.known[key] = self._costs(one, address, source, lanes)
         for warp in np.flatnonzero(present):
             cost = made[warp]
-            if cost is not None and cost.lines:
+            if cost is not None and one.op in ("LDL", "STL"):
+                word = int(address[warp][lanes[warp]][0]) >> 2
+                cost = Access(1, cost.lines, cost.sectors, word, cost.amount, cost.lanes)
+            elif cost is not None and cost.lines:
                 cost = Access(cost.wavefronts, cost.lines, cost.sectors, int(base[warp]) >> 7, cost.amount, cost.lanes)
             self.accesses[warp].append(cost)
 
