@@ -170,6 +170,6 @@ $(SITE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
 
 $(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
 	$(if $(and $(UNLOCKED),$(if $(NO_TEST_TORCH),,torch)),@$(PIP) --requirement constraints.txt)
-	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt $(PRODUCTS) --editable ".[lab,$(TEST_EXTRAS)]",\
+	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt $(PRODUCTS) --editable ".[lab$(comma)$(TEST_EXTRAS)]",\
 		$(call install,$(TEST_EXTRAS)$(if $(NO_TEST_TORCH),,$(comma)torch)))
 	@touch "$@"

@@ -13,7 +13,6 @@ variant has a recorded card.
 from __future__ import annotations
 
 import argparse
-import csv
 import random
 import re
 import sys
@@ -29,6 +28,7 @@ from gemm_lab.lab.actions.ablating import without
 from gemm_lab.lab.actions.predicting import prediction
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
+from gemm_lab.measure.blind_trials import errors, trials
 from gemm_lab.measure.cards import CARD_METRICS, ProfileCard
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.settings_text import parse_settings
@@ -90,7 +90,8 @@ def draw(seed: int, count: int) -> list[Variant]:
     """`count` variants, as many of each family as possible; the same seed gives the same."""
     chance = random.Random(seed)
     recorded = {
-        (row["kernel"], row["config"], int(row["n"])) for row in read_rows(data_dir("results") / "profiles/h200/cards.csv")
+        (row["kernel"], row["config"], int(row["n"]))
+        for row in read_rows(data_dir("results") / "profiles/h200/cards.csv")
     }
     found: list[Variant] = []
     while len(found) < count:
@@ -180,7 +181,9 @@ def record(seed: int, into: Path) -> int:
         except LabError:
             cards = [_alone(one, where, n) for one in group]
         for one, card in zip(group, cards, strict=True):
-            found = {"failed": card} if isinstance(card, str) else {name: card[name] for name in COLUMNS} | {"failed": ""}
+            found = (
+                {"failed": card} if isinstance(card, str) else {name: card[name] for name in COLUMNS} | {"failed": ""}
+            )
             done.append(vars(one) | {"gpu": where.present.name} | found)
         write_rows(into, done)
         print(f"{len(done)} rows", flush=True)
@@ -199,6 +202,22 @@ def _alone(one: Variant, where: Here, n: int) -> ProfileCard | str:
         return str(error)[:200]
 
 
+def score(campaign: str) -> str:
+    """A table of the campaign's errors, the smallest first, and a line for each ladder."""
+    mine = sorted((one for one in trials() if one.campaign == campaign), key=lambda one: abs(one.error))
+    rows = [
+        f"{one.error:+8.1%} {one.recorded / 1e6:9.3f} {one.kernel:30} {one.n:5} {one.change or one.config}"
+        + ("" if one.stall[0] == one.stall[1] else f"   {one.stall[0]}, not {one.stall[1]}")
+        for one in mine
+    ]
+    for family in FAMILIES:
+        if found := errors(one for one in mine if one.family == family):
+            rows.append(f"{family:14} {found}")
+    if found := errors(mine):
+        rows.append(f"{'all':14} {found}; top stall right in {found.same_stall:.0%}")
+    return "\n".join(rows)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.blind", description="Blind trials of the predicted times.")
@@ -206,10 +225,17 @@ def main(arguments: list[str] | None = None) -> int:
     drawing = commands.add_parser("draw", help="draw variants that were never measured")
     drawing.add_argument("--seed", type=int, required=True)
     drawing.add_argument("--count", type=int, default=72)
-    for name, text in (("predict", "predict them"), ("record", "record them here with Nsight Compute"), ("score", "compare")):
+    for name, text in (
+        ("predict", "predict them"),
+        ("record", "record them here with Nsight Compute"),
+        ("score", "compare"),
+    ):
         commands.add_parser(name, help=text).add_argument("seed", type=int)
     commands.choices["record"].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
     options = parser.parse_args(arguments)
+    if options.command == "score":
+        print(score(str(options.seed)))
+        return 0
     if options.command == "record":
         return record(options.seed, options.into or folder_of(options.seed) / "recorded.csv")
     if options.command == "predict":

@@ -26,10 +26,12 @@ from gpu_simulator.hardware.occupancy import Occupancy, occupancy
 
 if TYPE_CHECKING:
     from gemm_lab.cards.instruction_mix import InstructionMix
+    from gemm_lab.cards.predicted_card import Predicted
     from gemm_lab.cards.profile_card import Profile
     from gemm_lab.cards.timeline import Pipeline
 
 DEFAULT_N = 512
+PREDICTED_ON = "h200"
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,17 @@ class Kernel:
         from gemm_lab.lab.actions.profiles import profile
 
         return profile(self, self.before(), n, on)
+
+    @checked
+    def predict(self, on: str = PREDICTED_ON, n: int = 4096, m: int | None = None, k: int | None = None) -> Predicted:
+        """Predict cycles, speed and stall reasons of an m × n × k product on GPU `on`, from the machine code.
+
+        No GPU is needed, and nothing is measured. The result says how far such predictions were off in blind trials.
+        Raises a `LabError` that lists the GPUs with constants, and one if there is no machine code, as with clang.
+        """
+        from gemm_lab.lab.actions.predicting import predicted
+
+        return predicted(self, on, m or n, n, k or n)
 
     @checked
     def timeline(

@@ -122,7 +122,7 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
             function = address if any(name.startswith("$") for name in waiting) else function
             labels.update(dict.fromkeys(waiting, address))
             waiting, fresh = [], True
-            low = int(_ENCODING.search(text)[1], 16)
+            low = int((_ENCODING.search(text) or ("", "0"))[1], 16)
             lines.append(SassLine(address, _plain(instruction[2]), *origin, inner, function=function, encoding=low))
         elif lines and (high := _ENCODING.search(text)):
             lines[-1] = replace(lines[-1], encoding=lines[-1].encoding | int(high[1], 16) << 64)

@@ -44,4 +44,6 @@ def constants(gpu: str) -> Constants:
         raise LabError(f"There are no constants of {gpu!r}; predictions exist for {', '.join(known())}.")
     with path.open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
-    return Constants(gpu, {row["name"]: float(row["value"]) for row in rows}, {row["name"]: row["source"] for row in rows})
+    return Constants(
+        gpu, {row["name"]: float(row["value"]) for row in rows}, {row["name"]: row["source"] for row in rows}
+    )

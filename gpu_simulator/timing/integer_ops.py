@@ -1,9 +1,9 @@
 """Writes each integer machine instruction as a line of NumPy, for `tracing`.
 
-Only what decides addresses, predicates and branches is executed. Registers are arrays of uint32 with a row for each warp:
-(warps, 32) for R, (warps, 1) for uniform registers; predicates are arrays of bool of the same shapes. A generated line
-refers to them as `R[5]`, `U[4]`, `P[0]`, `V[0]` (uniform predicates), to the lanes that execute as `m`, and to the
-functions of this module by name.
+Only what decides addresses, predicates and branches is executed. Registers are arrays of uint32 with a row for each
+warp: (warps, 32) for R, (warps, 1) for uniform registers; predicates are arrays of bool of the same
+shapes. A generated line refers to them as `R[5]`, `U[4]`, `P[0]`, `V[0]` (uniform predicates), to the lanes that
+execute as `m`, and to the functions of this module by name.
 """
 
 from __future__ import annotations
@@ -205,7 +205,9 @@ class Writer:
 def _sum(w: Writer, one: Instruction, g: str) -> list[str]:
     """IADD3, VIADD, IADD, IMAD.IADD: with carries out, and in for .X."""
     if "64" in one.modifiers:
-        return _wide_store(w, one, g, " + ".join(w.pair(source) for source in one.sources if source.kind not in ("P", "UP")))
+        return _wide_store(
+            w, one, g, " + ".join(w.pair(source) for source in one.sources if source.kind not in ("P", "UP"))
+        )
     extended = "X" in one.modifiers
     words = [s for s in one.sources if s.kind not in ("P", "UP")]
     carries = [s for s in one.sources if s.kind in ("P", "UP")] if extended else []
@@ -331,7 +333,11 @@ def _scaled_sum(w: Writer, one: Instruction, g: str) -> list[str]:
     a, b = words[:2]
     shift = f"np.uint64({literal(words[-1].value)})"
     if "HI" in one.modifiers:
-        whole = f"signed({w.word(a)}).astype(np.uint64)" if "SX32" in one.modifiers else f"wide({w.word(a)}, {w.word(words[2])})"
+        whole = (
+            f"signed({w.word(a)}).astype(np.uint64)"
+            if "SX32" in one.modifiers
+            else f"wide({w.word(a)}, {w.word(words[2])})"
+        )
         return w.store(one.destinations[0], f"high32({whole} << {shift}) + {w.word(b)}{add}", g)
     lines = [f"t = (({w.word(a)}.astype(np.uint64) << {shift}) & M32) + {w.word(b)}.astype(np.uint64)"]
     lines += w.store(one.destinations[0], "low32(t)" + add, g)
@@ -388,7 +394,9 @@ def _packed(w: Writer, one: Instruction, g: str) -> list[str]:
 def _unpacked(w: Writer, one: Instruction, g: str) -> list[str]:
     mask = literal(one.sources[-1].value)
     source = w.word(next(s for s in one.sources if s.kind == "R"))
-    return [f"put(P[{i}], ({source} >> np.uint32({i}) & np.uint32(1)) != 0, where={g})" for i in range(7) if mask >> i & 1]
+    return [
+        f"put(P[{i}], ({source} >> np.uint32({i}) & np.uint32(1)) != 0, where={g})" for i in range(7) if mask >> i & 1
+    ]
 
 
 def _elected(w: Writer, one: Instruction, g: str) -> list[str]:

@@ -1,8 +1,8 @@
 """Reads one machine instruction: its opcode, its operands, and the control fields that ptxas wrote into it.
 
-Bits 105 to 124 of an instruction hold the stall count, the scoreboards it sets, and those it waits for; the layout is the
-same from Volta to Blackwell. NVIDIA does not document it. Sources: Jia and others, "Dissecting the NVIDIA Volta GPU
-architecture via microbenchmarking" (arXiv 1804.06826), and the control codes that CuAssembler decodes.
+Bits 105 to 124 of an instruction hold the stall count, the scoreboards it sets, and those it waits for; the layout is
+the same from Volta to Blackwell. NVIDIA does not document it. Sources: Jia and others, "Dissecting the NVIDIA Volta
+GPU architecture via microbenchmarking" (arXiv 1804.06826), and the control codes that CuAssembler decodes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ NO_SCOREBOARD = 7
 TRUE = ("P", 7)  # PT: always true
 
 # Opcodes whose first operands are all sources.
-_NO_DESTINATION = frozenset(
-    "BAR BMOV BRA BREAK BSSY BSYNC CALL CCTL CGAERRBAR DEPBAR ERRBAR EXIT FENCE JMP LDGDEPBAR LDGSTS MEMBAR NANOSLEEP NOP "
-    "RED RET ST STAS STG STL STS STSM UCGABAR_ARV UCGABAR_WAIT UTMACCTL UTMACMDFLUSH UTMALDG UTMAPF UTMASTG "
-    "UTMAREDG WARPGROUP WARPSYNC YIELD UBLKCP UBLKPF".split()
-)
+_NO_DESTINATION = frozenset((
+    "BAR", "BMOV", "BRA", "BREAK", "BSSY", "BSYNC", "CALL", "CCTL", "CGAERRBAR", "DEPBAR", "ERRBAR", "EXIT", "FENCE",
+    "JMP", "LDGDEPBAR", "LDGSTS", "MEMBAR", "NANOSLEEP", "NOP", "RED", "RET", "ST", "STAS", "STG", "STL", "STS",
+    "STSM", "UCGABAR_ARV", "UCGABAR_WAIT", "UTMACCTL", "UTMACMDFLUSH", "UTMALDG", "UTMAPF", "UTMASTG", "UTMAREDG",
+    "WARPGROUP", "WARPSYNC", "YIELD", "UBLKCP", "UBLKPF",
+))  # fmt: skip
 _NAME = re.compile(r"(U?)([RP])(Z|T|\d+)")
 _CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\[(?:(U?R\d+)\+?)?(0x[0-9a-f]+)?\]")
 

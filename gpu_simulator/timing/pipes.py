@@ -1,8 +1,8 @@
 """Which execution unit a machine instruction needs, and for how long.
 
-A sub-partition (a quarter of an SM) issues one warp instruction a cycle. Each of its pipes takes an instruction for some
-cycles: 32 lanes on 16 arithmetic units take 2. Instructions that touch memory go into a queue, `mio`, and from there to
-units that all four sub-partitions share.
+A sub-partition (a quarter of an SM) issues one warp instruction a cycle. Each of its pipes takes an instruction for
+some cycles: 32 lanes on 16 arithmetic units take 2. Instructions that touch memory go into a queue, `mio`, and from
+there to units that all four sub-partitions share.
 """
 
 from __future__ import annotations
@@ -15,15 +15,22 @@ from gpu_simulator.timing.machine_code import NO_SCOREBOARD, Instruction
 
 PIPES = ("tensor", "fma", "heavy", "alu", "xu", "uniform", "branch", "mio")
 
-_ALU = frozenset(
-    "IADD3 VIADD LOP3 ISETP SHF LEA SEL PRMT IMNMX VIMNMX VIADDMNMX IABS PLOP3 P2R R2P FSETP FMNMX FSEL LEPC BMSK SGXT VABSDIFF "
-    "FLO POPC MOV CS2R F2FP HADD2 MOVM".split()
-)
-_FMA = frozenset("FFMA FMUL FADD".split())
-_HEAVY = frozenset("IMAD HFMA2 HMUL2".split())
-_XU = frozenset("MUFU F2F F2I I2F I2FP FRND".split())
-_BRANCH = frozenset("BRA CALL RET EXIT BRX JMP BSSY BSYNC BREAK WARPSYNC YIELD BMOV NOP NANOSLEEP".split())
-_LOADS = frozenset("LDS LDSM LDG LD LDL ATOMS ATOMG ATOM SHFL STS STSM STG ST STL RED LDGSTS".split())
+_ALU = frozenset((
+    "IADD3", "VIADD", "LOP3", "ISETP", "SHF", "LEA", "SEL", "PRMT", "IMNMX", "VIMNMX", "VIADDMNMX", "IABS", "PLOP3",
+    "P2R", "R2P", "FSETP", "FMNMX", "FSEL", "LEPC", "BMSK", "SGXT", "VABSDIFF", "FLO", "POPC", "MOV", "CS2R", "F2FP",
+    "HADD2", "MOVM",
+))  # fmt: skip
+_FMA = frozenset(["FFMA", "FMUL", "FADD"])
+_HEAVY = frozenset(["IMAD", "HFMA2", "HMUL2"])
+_XU = frozenset(["MUFU", "F2F", "F2I", "I2F", "I2FP", "FRND"])
+_BRANCH = frozenset((
+    "BRA", "CALL", "RET", "EXIT", "BRX", "JMP", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "BMOV", "NOP",
+    "NANOSLEEP",
+))  # fmt: skip
+_LOADS = frozenset((
+    "LDS", "LDSM", "LDG", "LD", "LDL", "ATOMS", "ATOMG", "ATOM", "SHFL", "STS", "STSM", "STG", "ST", "STL", "RED",
+    "LDGSTS",
+))  # fmt: skip
 _ROOM = {"LDS": "shared", "LDSM": "shared", "STS": "shared", "STSM": "shared", "ATOMS": "shared"}
 
 

@@ -1,9 +1,9 @@
 """Steps through one SM: which warp of which sub-partition issues when, and what every warp waits for.
 
-Four sub-partitions issue one warp instruction a cycle each. A warp may issue its next instruction when the stall count of
-the last one has passed, the scoreboards that it waits for are clear, its pipe is free, and its queue has room. Among the
-warps that may issue, the one that issued last goes first if its instruction says so, and else the one that has waited
-longest. What a warp waited for gets the cycles: the reasons have Nsight Compute's names.
+Four sub-partitions issue one warp instruction a cycle each. A warp may issue its next instruction when the stall count
+of the last one has passed, the scoreboards that it waits for are clear, its pipe is free, and its queue has room. Among
+the warps that may issue, the one that issued last goes first if its instruction says so, and else the one that has
+waited longest. What a warp waited for gets the cycles: the reasons have Nsight Compute's names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ REASONS = (
     "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "mio_throttle",
     "lg_throttle", "not_selected", "branch_resolving", "gmma", "membar", "dispatch_stall",
 )  # fmt: skip
-(SELECTED, WAIT, LONG, SHORT, BARRIER, MATH, MIO, LG, NOT_SELECTED, BRANCH, GMMA, MEMBAR, DISPATCH) = range(len(REASONS))
+(SELECTED, WAIT, LONG, SHORT, BARRIER, MATH, MIO, LG, NOT_SELECTED, BRANCH, GMMA, MEMBAR, DISPATCH) = range(
+    len(REASONS)
+)
 _NEVER = math.inf
 _TENSOR, _FMA, _HEAVY, _MIO = (PIPES.index(name) for name in ("tensor", "fma", "heavy", "mio"))
 _RANK = 24  # bits of a shared address below the block's rank in its cluster
@@ -236,10 +238,9 @@ class SmModel:
         kind = step.kind
         if kind != "fixed" and kind != "branch":
             blocked = self._effect(warp, part, number, step, now)
-            if blocked is not None:
-                if blocked[0] > ready:
-                    ready, why = blocked
-        if following >= len(path) or kind == "exit" and following >= len(path):
+            if blocked is not None and blocked[0] > ready:
+                ready, why = blocked
+        if following >= len(path):
             self._end(warp, part, now)
         else:
             self._next(warp, ready, why)
@@ -380,7 +381,9 @@ class SmModel:
             return start - depth * cycles, GMMA
         return None
 
-    def _barrier(self, warp: int, part: int, number: int, access: Access | None, now: float) -> tuple[float, int] | None:
+    def _barrier(
+        self, warp: int, part: int, number: int, access: Access | None, now: float
+    ) -> tuple[float, int] | None:
         self.memory.simple(part, now)
         if access is None:
             return None
@@ -471,7 +474,9 @@ class SmModel:
         start = max(now, self.tma_free) + self.of["tma_issue_cycles"]
         self.tma_free = start
         if one.op == "UTMASTG":
-            self.memory.store_free = max(self.memory.store_free, start) + access.amount / self.of["store_bytes_per_cycle"]
+            self.memory.store_free = (
+                max(self.memory.store_free, start) + access.amount / self.of["store_bytes_per_cycle"]
+            )
             self.bulk_done[warp] = self.memory.store_free + self.of["tma_store_latency"]
             return
         copies = self.cluster if "MULTICAST" in one.modifiers else 1

@@ -238,8 +238,26 @@ def _needed(code: Sequence[Instruction]) -> frozenset[int]:
             wanted |= _names(one.sources, 1) | _guard(one)
     writers: dict[tuple[str, int], list[Instruction]] = {}
     for one in code:
-        if one.op not in ("HMMA", "IMMA", "HGMMA", "QMMA", "FFMA", "FMUL", "FADD", "HADD2", "F2FP", "F2F", "LDSM", "LDS", "LDG", "LD", "MOVM"):
+        if one.op not in (
+            "HMMA",
+            "IMMA",
+            "HGMMA",
+            "QMMA",
+            "FFMA",
+            "FMUL",
+            "FADD",
+            "HADD2",
+            "F2FP",
+            "F2F",
+            "LDSM",
+            "LDS",
+            "LDG",
+            "LD",
+            "MOVM",
+        ):
             places = spilled(one)
+            if one.op == "LDL" and not places:
+                continue  # an element of an array: data, as what other loads bring
             for name in places if one.op == "STL" else _names(one.destinations, one.width):
                 writers.setdefault(name, []).append(one)
     chosen: set[int] = set()
@@ -274,7 +292,7 @@ def _function(code: Sequence[Instruction], writer: Writer, needed: frozenset[int
             lines += _spill(one, writer)
         elif one.index in needed:
             made = writer.lines(one)
-            if made and one.guard and not (one.op in RECORDED):
+            if made and one.guard and one.op not in RECORDED:
                 lines.append(f"g = {writer.guard(one)}")
             lines += made
     ended = code[-1].op in ("BRA", "CALL", "EXIT")
@@ -304,20 +322,23 @@ def _address(operand: Any, writer: Writer) -> str:
     terms = []
     for kind, number, is_wide in registers:
         bank = "R" if kind == "R" else "U"
-        terms.append(f"wide({bank}[{number}], {bank}[{number + 1}])" if is_wide else f"{bank}[{number}].astype(np.uint64)")
+        terms.append(
+            f"wide({bank}[{number}], {bank}[{number + 1}])" if is_wide else f"{bank}[{number}].astype(np.uint64)"
+        )
     if not terms:
         return f"K({offset}).astype(np.uint64)"
     return " + ".join(terms) + (f" + np.uint64({offset & (1 << 64) - 1})" if offset else "")
 
 
 def _extra(one: Instruction, writer: Writer) -> str:
-    """What else the record of an instruction needs: the source of a copy, the count of an mbarrier, a barrier's number."""
+    """What else a record needs: the source of a copy, the count of an mbarrier, the number of a barrier."""
     addresses = [s for s in one.sources if s.kind == "address"]
     if one.op == "LDGSTS" or (one.op in ("UTMALDG", "UTMASTG") and len(addresses) > 1):
         second = addresses[1].value[0][0] if one.op != "LDGSTS" else None
         if second is not None:
             first = addresses[0].value[0][0][1]
-            return f"(wide(U[{second[1]}], U[{second[1] + 1}]), U[{first}], U[{first + 1}], U[{first + 2}], U[{first + 3}])"
+            words = ", ".join(f"U[{first + i}]" for i in range(4))
+            return f"(wide(U[{second[1]}], U[{second[1] + 1}]), {words})"
         return _address(addresses[1], writer)
     if one.op == "SYNCS":
         words = [s for s in one.sources if s.kind in ("R", "UR", "imm")]
@@ -386,7 +407,12 @@ class _Walk:
                 else:
                     here[lanes] = following
                     here[lanes & taken] = program.targets[number]
-                    if last.op == "BRA" and program.targets[number] == number and last.guard is None and not last.sources:
+                    if (
+                        last.op == "BRA"
+                        and program.targets[number] == number
+                        and last.guard is None
+                        and not last.sources
+                    ):
                         here[lanes & taken] = -1  # the endless loop behind the last EXIT
         return self.trace()
 
@@ -454,7 +480,13 @@ class _Walk:
         self, one: Instruction, address: np.ndarray, source: np.ndarray | None, lanes: np.ndarray
     ) -> list[Access | None]:
         width = 4 * one.width if one.op.startswith("LD") else _stored_bytes(one)
-        width = 2 if any(m in ("U16", "S16") for m in one.modifiers) else 1 if any(m in ("U8", "S8") for m in one.modifiers) else width
+        width = (
+            2
+            if any(m in ("U16", "S16") for m in one.modifiers)
+            else 1
+            if any(m in ("U8", "S8") for m in one.modifiers)
+            else width
+        )
         generic = one.op in ("LD", "ST") and bool((address[lanes] >= SHARED_WINDOW).all()) and lanes.any()
         shared = one.op in _SHARED or generic
         count = lanes.sum(1)

@@ -243,7 +243,11 @@ def _busy(first: SmResult | None, second: SmResult, cycles: float) -> dict[str, 
         if one is None:
             return {}
         pipes = {name: value / 4 for name, value in one.busy.items() if name != "mio"}
-        stages = {"shared_memory": one.memory.busy_data, "l1_tags": one.memory.busy_tag, "l2_port": one.memory.busy_port}
+        stages = {
+            "shared_memory": one.memory.busy_data,
+            "l1_tags": one.memory.busy_tag,
+            "l2_port": one.memory.busy_port,
+        }
         return {**pipes, **stages, "issue": one.issued / 4}
 
     before = of(first)

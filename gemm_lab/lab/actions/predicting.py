@@ -6,8 +6,11 @@ from math import prod
 
 import numpy as np
 
+from gemm_lab.cards.predicted_card import LABELS, SHOWN_LINES, Predicted
+from gemm_lab.lab.actions import source
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
+from gemm_lab.measure import blind_trials
 from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import ConfigError
@@ -47,7 +50,13 @@ def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, s
     block_m, block_n = config.get("BLOCK_M", DEFAULT_STEP), config.get("BLOCK_N", DEFAULT_STEP)
     # Clusters lie along one side of D: whole clusters of tiles keep every size valid.
     return Product(
-        launch, m, k, block_m * prod(spec.cluster), config.get("BLOCK_K", DEFAULT_STEP), prod(spec.cluster) * -(-n // block_n), sms
+        launch,
+        m,
+        k,
+        block_m * prod(spec.cluster),
+        config.get("BLOCK_K", DEFAULT_STEP),
+        prod(spec.cluster) * -(-n // block_n),
+        sms,
     )
 
 
@@ -61,3 +70,25 @@ def _arguments(kernel: Launchable, m: int, n: int, k: int) -> list:
         return np.empty((rows, columns) if layout == "row" else (columns, rows), kind)  # never read or written
 
     return arguments(problem, {name: array(name) for name in "abcd"}, m, n, k, 1.0, 0.0)
+
+
+def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:
+    """Implements `Kernel.predict`."""
+    found = prediction(kernel, on, m, n, k)
+    sheet = data_sheets.gpu(on)
+    alike = [
+        t for t in blind_trials.trials() if data_sheets.gpu(t.gpu).key == sheet.key and t.family == kernel.spec.ladder
+    ]
+    return Predicted(kernel.label, sheet.name, m, n, k, found, blind_trials.errors(alike), tuple(_lines(kernel, found)))
+
+
+def _lines(kernel: Launchable, found: Prediction) -> list[tuple[int, str, float, str]]:
+    """The lines of the source in which warps spend most of their time, the longest first."""
+    rows = []
+    texts = {(file, number): text for file, number, text in source.listing(kernel)}
+    for file in dict.fromkeys(file for file, _ in texts):
+        for number, reasons in found.by_line(file).items():
+            waits = {name: share for name, share in reasons.items() if name not in ("selected", "not_selected")}
+            why = max(waits, key=waits.__getitem__) if waits else "selected"
+            rows.append((number, texts.get((file, number), ""), sum(reasons.values()), LABELS.get(why, why)))
+    return sorted(rows, key=lambda row: -row[2])[:SHOWN_LINES]

@@ -1,0 +1,121 @@
+"""`k.predict()`: the predicted time of a kernel, what it waits for, and how far such predictions were off."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from gemm_lab.cards.card import card, facts, remark
+from gemm_lab.cards.profile_bars import Section, bars
+from gemm_lab.cards.table import Table
+from gemm_lab.measure.blind_trials import Errors
+from gemm_lab.plots import style
+from gpu_simulator.timing.whole_kernel import Prediction
+
+SHOWN_LINES = 5
+LABELS = {
+    "long_scoreboard": "long scoreboard",
+    "short_scoreboard": "short scoreboard",
+    "math_pipe_throttle": "math pipe throttle",
+    "mio_throttle": "MIO throttle",
+    "lg_throttle": "LG throttle",
+    "not_selected": "not selected",
+    "dispatch_stall": "dispatch",
+    "gmma": "GMMA",
+    "branch_resolving": "branch resolving",
+}
+UNITS = {
+    "tensor": "the tensor cores",
+    "fma": "the FP32 units",
+    "heavy": "the integer multipliers",
+    "alu": "the integer units",
+    "xu": "the units for conversions and reciprocals",
+    "uniform": "the uniform datapath",
+    "branch": "the branch units",
+    "shared_memory": "shared memory",
+    "l1_tags": "the lookup of lines in L1",
+    "l2_port": "the way from L2",
+    "issue": "the issue of instructions",
+}
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A predicted m × n × k run. It is displayed as a card; `prediction` has the numbers.
+
+    gpu: the GPU's name.   error: of blind trials of this family of kernels, or None.   lines: (line, its text, share of
+    the warps' time, main reason) of the lines that take most.
+    """
+
+    kernel: str
+    gpu: str
+    m: int
+    n: int
+    k: int
+    prediction: Prediction = field(repr=False)
+    error: Errors | None = None
+    lines: Sequence[tuple[int, str, float, str]] = field(default=(), repr=False)
+
+    @property
+    def cycles(self) -> float:
+        """Predicted cycles of the launch."""
+        return self.prediction.cycles
+
+    @property
+    def tflops(self) -> float:
+        """Predicted TFLOPS at the assumed clock."""
+        return 2 * self.m * self.n * self.k / self.prediction.seconds / 1e12
+
+    @property
+    def headline(self) -> str:
+        """The prediction in a sentence."""
+        error = f" ± {self.error.mean:.0%}" if self.error else ""
+        return (
+            f"predicted for an {self.gpu}: {self.cycles:,.0f} cycles, {self.tflops:,.1f} TFLOPS{error} "
+            f"at {self.prediction.clock_mhz:,.0f} MHz; not measured"
+        )
+
+    @property
+    def trust(self) -> str:
+        """How far predictions of this kind were off."""
+        if self.error is None:
+            return "No kernel of this ladder was in a blind trial, so nobody knows how far this prediction is off."
+        return f"How far to trust it: {self.error} (of this ladder, recorded on an {self.gpu})."
+
+    @property
+    def limit(self) -> str:
+        """The unit that is busiest."""
+        unit, share = self.prediction.binding
+        return f"{UNITS.get(unit, unit)}, busy for {min(share, 1):.0%} of the main loop"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
+            ("busiest unit", self.limit),
+            ("blocks on an SM", f"{self.prediction.blocks_per_sm}"),
+            ("waves", f"{self.prediction.waves:.2f}"),
+        ]
+
+    def _table(self) -> Table:
+        rows = [(f"{line}", text.strip()[:80], why, f"{share:.0%}") for line, text, share, why in self.lines]
+        return Table(("line", "source", "waits mostly for", "share of the time"), rows, text_columns=3, code=1)
+
+    def __repr__(self) -> str:
+        lines = [self.kernel, *textwrap.wrap(self.headline, 110), ""]
+        lines += [f"  {LABELS.get(name, name):20} {value:5.2f}" for name, value in self.prediction.reasons.items()]
+        lines += ["", *(f"{label}: {words}" for label, words in self._facts()), *self._table().lines()]
+        return "\n".join([*lines, "", *textwrap.wrap(self.trust, 110)])
+
+    def _repr_html_(self) -> str:
+        reasons = {LABELS.get(name, name.replace("_", " ")): value for name, value in self.prediction.reasons.items()}
+        section = Section(
+            "predicted: where a warp's time goes, in cycles for each instruction",
+            [(self.kernel, reasons)],
+            {name: f"{value:.2f}" for name, value in reasons.items()},
+        )
+        head = f"<b>{escape(self.kernel)}</b><div>{escape(self.headline)}</div>"
+        body = facts(self._facts()) + bars(section, 0.02) + (self._table().html() if self.lines else "")
+        unknown = self.prediction.unknown
+        note = f"Instructions that the model does not follow: {', '.join(sorted(unknown))}." if unknown else ""
+        return card(head + body + (remark(note, "warn") if note else "") + remark(self.trust, "small"), style.SKY)

@@ -1,0 +1,58 @@
+"""Machine instructions are decoded: operands, destinations and the control fields."""
+
+import pytest
+
+from gpu_simulator.compiler.disassembly import SassLine
+from gpu_simulator.errors import LabError
+from gpu_simulator.timing.constants_file import constants, known
+from gpu_simulator.timing.machine_code import decode
+
+
+def one(text, control=0):
+    return decode((SassLine(0, text, "f", 1, encoding=control << 105),))[0]
+
+
+def test_control_fields():
+    # stall 4, keep, sets 2, frees 7, waits for 0 and 5, reuse of the first operand
+    control = 4 | 1 << 4 | 2 << 5 | 7 << 8 | 0b100001 << 11 | 1 << 17
+    found = one("FFMA R4, R8, R4, R25 ;", control)
+    assert (found.stall, found.keep, found.sets, found.frees, found.waits, found.reuse) == (4, True, 2, 7, (0, 5), 1)
+
+
+@pytest.mark.parametrize(
+    "text, written, read",
+    [
+        ("IADD3 R8, P0, R6, R7, RZ ;", ["R", "P"], 3),
+        ("IADD3.X R5, RZ, R5, RZ, P0, !PT ;", ["R"], 5),
+        ("ISETP.GE.AND P0, PT, R0, 0x1, PT ;", ["P", "P"], 3),
+        ("STG.E desc[UR8][R4.64], R25 ;", [], 2),
+        ("LOP3.LUT P0, RZ, R0, 0x1f, RZ, 0xc0, !PT ;", ["P", "R"], 5),
+        ("SHFL.IDX PT, R2, R2, RZ, 0x1f ;", ["P", "R"], 3),
+        ("@!P0 BRA `(.L_x_0) ;", [], 1),
+        ("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR13+0x30000], R2 ;", ["P"], 2),
+        ("LEA R167, R167, UR5, 0x4 ;", ["R"], 3),
+    ],
+)
+def test_what_is_written_and_read(text, written, read):
+    found = one(text)
+    assert [operand.kind for operand in found.destinations] == written
+    assert len(found.sources) == read
+
+
+def test_addresses_and_guards():
+    found = one("@!P3 LDG.E.128 R96, desc[UR8][R232.64+0x60] ;")
+    assert found.guard == ("P", 3, True) and found.width == 4
+    assert found.sources[0].value == ((("R", 232, True),), True, 0x60)
+    assert one("LDS R8, [R17+UR7+-0x10] ;").sources[0].value == ((("R", 17, False), ("UR", 7, False)), False, -0x10)
+
+
+def test_constants_name_their_sources_and_refuse_unknown_names():
+    for gpu in known():
+        found = constants(gpu)
+        assert all(
+            source.split(":")[0] in ("measured", "published", "fitted", "assumed") for source in found.sources.values()
+        )
+    with pytest.raises(LabError, match="no speed_of_light"):
+        constants("h200")["speed_of_light"]
+    with pytest.raises(LabError, match="predictions exist for"):
+        constants("tpu")
