@@ -1,8 +1,8 @@
 """The way from L2 and DRAM to an SM, measured: python benchmarks/memory_path.py, on a GPU with CuPy.
 
 Prints the median cycles of a turn of `memory_path.cu` for bursts and streams of several sizes. The constants of the
-time model that are marked "measured: bursts" and "measured: rings" in gpu_simulator/timing/constants come from it; a turn
-also contains two barriers and a 64-bit division, about 200 cycles, which differences between two rows leave out.
+time model that are marked "measured: bursts" and "measured: rings" in gpu_simulator/timing/constants come from it; a
+turn also contains two barriers and a 64-bit division, about 200 cycles, which differences between two rows leave out.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ FLOORS = {
     "gpu_simulator": (
         ("hardware", "errors", "argument_checks", "faults"),
         ("ptx", "compiler"),
+        ("timing",),
         ("machine", "arithmetic", "runtime"),
         ("codegen",),
         ("observers",),

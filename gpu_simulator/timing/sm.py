@@ -16,21 +16,27 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpu_simulator.errors import LabError
+from gpu_simulator.timing.asynchronous_units import NEVER, AsynchronousUnits, Mbarrier
 from gpu_simulator.timing.constants_file import Constants
 from gpu_simulator.timing.memory_path import Beyond, MemoryPath
 from gpu_simulator.timing.pipes import PIPES, Step, steps_of, wgmma_shape
+from gpu_simulator.timing.stall_reasons import (
+    BARRIER,
+    BRANCH,
+    GMMA,
+    LG,
+    LONG,
+    MATH,
+    MIO,
+    NOT_SELECTED,
+    REASONS,
+    SELECTED,
+    SHORT,
+    WAIT,
+)
 from gpu_simulator.timing.tracing import Access, Trace
 
-REASONS = (
-    "selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "mio_throttle",
-    "lg_throttle", "not_selected", "branch_resolving", "gmma", "membar", "dispatch_stall",
-)  # fmt: skip
-(SELECTED, WAIT, LONG, SHORT, BARRIER, MATH, MIO, LG, NOT_SELECTED, BRANCH, GMMA, MEMBAR, DISPATCH) = range(
-    len(REASONS)
-)
-_NEVER = math.inf
 _TENSOR, _FMA, _HEAVY, _MIO = (PIPES.index(name) for name in ("tensor", "fma", "heavy", "mio"))
-_RANK = 24  # bits of a shared address below the block's rank in its cluster
 
 
 @dataclass(frozen=True)
@@ -48,16 +54,7 @@ class SmResult:
     events: list[tuple[float, int, int, int, float]] = field(default_factory=list)
 
 
-@dataclass
-class _Mbarrier:
-    expected: int
-    pending: int
-    bytes: float = 0
-    phase: int = 0
-    waiting: list[tuple[int, int]] = field(default_factory=list)  # (warp, parity)
-
-
-class SmModel:
+class SmModel(AsynchronousUnits):
     """One SM with its resident blocks. `traces` has a `Trace` for each of them."""
 
     def __init__(
@@ -128,7 +125,7 @@ class SmModel:
         self.barriers: dict[tuple[int, int], list[int]] = {}
         self.barrier_count: dict[tuple[int, int], int] = {}
         self.barrier_free: dict[int, float] = {}
-        self.mbarriers: dict[tuple[int, int], _Mbarrier] = {}
+        self.mbarriers: dict[tuple[int, int], Mbarrier] = {}
         self.stalls = np.zeros((len(code), len(REASONS)))
         self.busy = [0.0] * len(PIPES)
         self.ends = [0.0] * len(traces)
@@ -164,7 +161,7 @@ class SmModel:
     def _turn(self, part: int, now: float) -> None:
         """Let a sub-partition issue at `now` if one of its warps can; else look again when one may."""
         best = -1
-        soonest = _NEVER
+        soonest = NEVER
         ready, latest = self.ready, self.latest[part]
         for warp in self.parts[part]:
             when = ready[warp]
@@ -191,7 +188,7 @@ class SmModel:
             self.issued_at[part] = following - 1
             self.issue_free[part] = following
             self._push(following, part)
-        elif soonest < _NEVER:
+        elif soonest < NEVER:
             self._push(soonest, part)
             self.issue_free[part] = soonest if soonest > now else now
 
@@ -248,7 +245,7 @@ class SmModel:
 
     def _next(self, warp: int, ready: float, why: int) -> None:
         """Note when the warp may issue its next instruction, as far as its own dependences decide it."""
-        if ready == _NEVER:
+        if ready == NEVER:
             self.ready[warp], self.why[warp] = ready, why
             return
         step = self.steps[self.paths[warp][self.at[warp]]]
@@ -400,7 +397,7 @@ class SmModel:
             if arrives_only:
                 return None
             waiting.append(warp)
-            return _NEVER, BARRIER
+            return NEVER, BARRIER
         released = free + self.of["barrier_latency"]
         self.barrier_count[key] = 0
         self.barriers[key] = []
@@ -417,75 +414,3 @@ class SmModel:
         soonest = max(self.ready[warp], self.issued_at[part] + 1)
         self.issue_free[part] = min(self.issue_free[part], soonest)
         self._push(soonest, part)
-
-    # ---- mbarriers and TMA ----
-
-    def _mbarrier(
-        self, warp: int, part: int, number: int, step: Step, access: Access | None, now: float
-    ) -> tuple[float, int] | None:
-        left = self.memory.simple(part, now)
-        if step.frees is not None:
-            self.boards[warp][step.frees] = max(self.boards[warp][step.frees], left + 4)
-        if step.sets is not None:
-            self.boards[warp][step.sets] = max(self.boards[warp][step.sets], left + step.latency)
-            self.board_reason[warp][step.sets] = LONG
-        if access is None:
-            return None
-        one = self.code[number]
-        key = (self.block_of[warp], access.base & (1 << _RANK) - 1)
-        if "EXCH" in one.modifiers:
-            count = (1 << 20) - (access.amount >> 1 & (1 << 20) - 1)
-            self.mbarriers[key] = _Mbarrier(count, count)
-            return None
-        barrier = self.mbarriers.setdefault(key, _Mbarrier(1, 1))
-        if "PHASECHK" in one.modifiers:
-            parity = access.amount >> 31 & 1
-            if barrier.phase & 1 != parity:
-                return left + step.latency, LONG
-            barrier.waiting.append((warp, parity))
-            return _NEVER, LONG
-        amount = 0 if "A1T0" in one.modifiers else access.amount
-        lanes = access.lanes
-
-        def arrive(_: float) -> None:
-            barrier.pending -= lanes
-            barrier.bytes += amount * lanes
-            self._check(barrier, left + 4)
-
-        self._push(left + 4, part, arrive)
-        return None
-
-    def _check(self, barrier: _Mbarrier, now: float) -> None:
-        if barrier.pending > 0 or barrier.bytes > 0:
-            return
-        barrier.phase += 1
-        barrier.pending = barrier.expected
-        barrier.bytes = 0
-        waiting, barrier.waiting = barrier.waiting, []
-        for warp, parity in waiting:
-            if barrier.phase & 1 != parity:
-                self._wake(warp, now + self.of["mbarrier_latency"], LONG)
-            else:
-                barrier.waiting.append((warp, parity))
-
-    def _tma(self, warp: int, number: int, access: Access, now: float) -> None:
-        one = self.code[number]
-        offset = access.lines[0]
-        start = max(now, self.tma_free) + self.of["tma_issue_cycles"]
-        self.tma_free = start
-        if one.op == "UTMASTG":
-            self.memory.store_free = (
-                max(self.memory.store_free, start) + access.amount / self.of["store_bytes_per_cycle"]
-            )
-            self.bulk_done[warp] = self.memory.store_free + self.of["tma_store_latency"]
-            return
-        copies = self.cluster if "MULTICAST" in one.modifiers else 1
-        amount = access.amount * copies
-        done = self.memory.bulk(start, amount, offset)
-        barrier = self.mbarriers.setdefault((self.block_of[warp], access.base & (1 << _RANK) - 1), _Mbarrier(1, 1))
-
-        def arrived(when: float) -> None:
-            barrier.bytes -= amount
-            self._check(barrier, when)
-
-        self._push(done, self.part_of[warp], arrived)

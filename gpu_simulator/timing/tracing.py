@@ -6,8 +6,7 @@ or predicate of a matrix product depends on it. Asynchronous waits succeed: the 
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -17,21 +16,12 @@ import numpy as np
 from gpu_simulator.compiler.disassembly import HasCubin, disassemble
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks
-from gpu_simulator.timing import integer_ops
+from gpu_simulator.timing.constant_memory import PARAMETERS_AT, SHARED_WINDOW, ConstantMemory
 from gpu_simulator.timing.integer_ops import Writer
 from gpu_simulator.timing.machine_code import Instruction, decode
+from gpu_simulator.timing.path_functions import ENDS, SHARED, UNITS, block_function, needed_of, stored_bytes
 
-SHARED_WINDOW = 0x7F00_0000_0000  # where generic addresses of shared memory begin, in this model
-LOCAL_WINDOW = 0x7E00_0000_0000
-PARAMETERS_AT = 0x7D00_0000_0000  # generic address of the kernel's parameters
-SHARED_BASE = 1024  # first byte of shared memory that a kernel of sm_90 and later may use
 MAX_STEPS = 2_000_000  # basic blocks that a trace may have
-
-_SHARED = frozenset(("LDS", "STS", "LDSM", "STSM", "LDGSTS", "ATOMS"))
-_GLOBAL = frozenset(("LDG", "STG", "LDGSTS", "LD", "ST", "LDL", "STL", "RED", "ATOMG", "ATOM"))
-_UNITS = frozenset(("SYNCS", "UTMALDG", "UTMASTG", "BAR", "UBLKCP"))
-RECORDED = _SHARED | _GLOBAL | _UNITS
-_ENDS = frozenset(("BRA", "EXIT", "CALL", "RET", "BRX", "JMP"))
 
 
 @dataclass(frozen=True)
@@ -107,7 +97,7 @@ def _program(
     starts = {0}
     by_address = {one.line.address: one.index for one in code}
     for one in code:
-        if one.op in _ENDS:
+        if one.op in ENDS:
             starts.add(one.index + 1)
         goal = one.line.target if one.line.target is not None else one.line.callee if one.op == "CALL" else None
         if goal is not None and goal in by_address:
@@ -115,12 +105,12 @@ def _program(
     edges = sorted(start for start in starts if start < len(code))
     blocks = tuple(zip(edges, [*edges[1:], len(code)], strict=True))
     number = {first: i for i, (first, _) in enumerate(blocks)}
-    constant = _Constants(cubin, entry, arch, grid, threads, parameters)
+    constant = ConstantMemory(cubin, entry, arch, grid, threads, parameters)
     writer = Writer(constant)
-    needed = _needed(code)
+    needed = needed_of(code)
     functions, targets = [], []
     for first, last in blocks:
-        functions.append(_function(code[first:last], writer, needed))
+        functions.append(block_function(code[first:last], writer, needed))
         end = code[last - 1]
         goal = end.line.target if end.op == "BRA" else end.line.callee if end.op == "CALL" else None
         targets.append(number[by_address[goal]] if goal in by_address else -1)
@@ -135,238 +125,6 @@ class _Code:
 @lru_cache(maxsize=64)
 def _decoded(cubin: bytes, entry: str) -> tuple[Instruction, ...]:
     return decode(disassemble(_Code(cubin, entry)))
-
-
-# ---- Constant memory ----
-
-
-def generation_of(arch: str) -> int:
-    """The number of an architecture: 90 of "sm_90a"."""
-    return int("".join(letter for letter in arch if letter.isdigit()))
-
-
-def first_parameter(arch: str) -> int:
-    """Where the kernel's parameters begin in constant bank 0."""
-    generation = generation_of(arch)
-    return 0x160 if generation < 90 else 0x210 if generation < 100 else 0x380
-
-
-class _Constants:
-    """Words of constant memory: launch shapes and parameters in bank 0, literals in the other banks."""
-
-    def __init__(
-        self, cubin: bytes, entry: str, arch: str, grid: tuple[int, int, int], threads: int, parameters: bytes
-    ) -> None:
-        generation, first = generation_of(arch), first_parameter(arch)
-        shapes, pointer = ((0x0, 0xC), 0x198) if generation < 100 else ((0x360, 0x370), 0x348)
-        bank = bytearray(max(first + len(parameters), 0x400))
-        bank[first : first + len(parameters)] = parameters
-        struct.pack_into("<3I", bank, shapes[0], threads, 1, 1)
-        struct.pack_into("<3I", bank, shapes[1], *grid)
-        struct.pack_into("<Q", bank, 0x18, SHARED_WINDOW)
-        struct.pack_into("<Q", bank, 0x20, LOCAL_WINDOW)
-        if generation >= 90:
-            struct.pack_into("<Q", bank, pointer, PARAMETERS_AT)
-        self.banks = {0: bytes(bank), **_literals(cubin, entry)}
-
-    def __call__(self, bank: int, offset: int) -> int:
-        words = self.banks.get(bank, b"")
-        return struct.unpack_from("<I", words, offset)[0] if offset + 4 <= len(words) else 0
-
-
-def _literals(cubin: bytes, entry: str) -> dict[int, bytes]:
-    """The constant banks that the compiler filled, from the sections `.nv.constant<N>.<entry>` of the ELF file."""
-    at, size, count, names = struct.unpack_from("<Q10xHHH", cubin, 40)
-    headers = [struct.unpack_from("<IIQQQQ", cubin, at + i * size) for i in range(count)]
-    text = headers[names][4]
-    banks = {}
-    for name, _, _, _, offset, length in headers:
-        end = cubin.index(b"\0", text + name)
-        label = cubin[text + name : end].decode()
-        if label.startswith(".nv.constant") and label.endswith(entry) and label[12].isdigit():
-            banks[int(label[12])] = cubin[offset : offset + length]
-    banks.pop(0, None)
-    return banks
-
-
-# ---- Which instructions decide where the kernel goes ----
-
-
-def _names(operands: Sequence[Any], width: int) -> set[tuple[str, int]]:
-    found = set()
-    for operand in operands:
-        if operand.kind in ("R", "UR"):
-            found |= {(operand.kind, operand.value + i) for i in range(width) if operand.value is not None}
-        elif operand.kind in ("P", "UP") and operand.value != 7:
-            found.add((operand.kind, operand.value))
-        elif operand.kind == "address":
-            for kind, number, is_wide in operand.value[0]:
-                found |= {(kind, number + i) for i in range(max(width, 2 if is_wide else 1))}
-    return found
-
-
-def spilled(one: Instruction) -> list[tuple[str, int]]:
-    """The words of the stack that a spill (STL) writes or a refill (LDL) reads, as names of registers."""
-    address = next((s for s in one.sources if s.kind == "address"), None)
-    if one.op not in ("STL", "LDL") or address is None or address.value[0] != (("R", 1, False),):
-        return []
-    words = max(one.width, _stored_bytes(one) // 4)
-    return [("L", int(address.value[2]) + 4 * i) for i in range(words)]
-
-
-def _reads(one: Instruction) -> set[tuple[str, int]]:
-    if places := spilled(one):
-        values = [s for s in one.sources if s.kind == "R"]
-        return _guard(one) | (set(places) if one.op == "LDL" else _names(values, len(places)))
-    pairs = 2 if any("64" in m or m in ("WIDE", "HI") for m in one.modifiers) else 1
-    return _names(one.sources, pairs) | _guard(one)
-
-
-def _guard(one: Instruction) -> set[tuple[str, int]]:
-    return {(one.guard[0], one.guard[1])} - {("P", 7), ("UP", 7)} if one.guard else set()
-
-
-def _needed(code: Sequence[Instruction]) -> frozenset[int]:
-    """Indices of the instructions on whose results an address, a branch or a guard may depend."""
-    wanted: set[tuple[str, int]] = set()
-    for one in code:
-        if one.op in RECORDED:
-            # Of a store, the address and not the value; of an mbarrier, the address and the count.
-            keep = one.sources if one.op in _UNITS else [s for s in one.sources if s.kind == "address"]
-            wanted |= _names(keep, 4 if one.op in ("UTMALDG", "UTMASTG") else 1) | _guard(one)
-        elif one.op in _ENDS:
-            wanted |= _names(one.sources, 1) | _guard(one)
-    writers: dict[tuple[str, int], list[Instruction]] = {}
-    for one in code:
-        if one.op not in (
-            "HMMA",
-            "IMMA",
-            "HGMMA",
-            "QMMA",
-            "FFMA",
-            "FMUL",
-            "FADD",
-            "HADD2",
-            "F2FP",
-            "F2F",
-            "LDSM",
-            "LDS",
-            "LDG",
-            "LD",
-            "MOVM",
-        ):
-            places = spilled(one)
-            if one.op == "LDL" and not places:
-                continue  # an element of an array: data, as what other loads bring
-            for name in places if one.op == "STL" else _names(one.destinations, one.width):
-                writers.setdefault(name, []).append(one)
-    chosen: set[int] = set()
-    todo = list(wanted)
-    seen = set(todo)
-    while todo:
-        for one in writers.get(todo.pop(), ()):
-            if one.index not in chosen:
-                chosen.add(one.index)
-                fresh = _reads(one) - seen
-                seen |= fresh
-                todo += fresh
-    return frozenset(chosen)
-
-
-def _function(code: Sequence[Instruction], writer: Writer, needed: frozenset[int]) -> Callable[..., Any]:
-    """The function of a basic block: executes it for the lanes `m`, and returns the lanes that jump."""
-    lines = []
-    for one in code:
-        if one.op in RECORDED:
-            lines.append(f"g = {writer.guard(one)}")
-            address = next((s for s in one.sources if s.kind == "address"), None)
-            lines.append(f"record({one.index}, {_address(address, writer)}, g, {_extra(one, writer)})")
-            if one.index in needed and spilled(one):
-                lines += _spill(one, writer)
-        if one.op in ("BRA", "CALL", "EXIT"):
-            lines.append(f"taken = full({writer.guard(one)}).copy()")
-            for source in one.sources:
-                if source.kind in ("P", "UP"):
-                    lines.append(f"taken &= {writer.predicate(source)}")
-        elif one.index in needed and spilled(one):
-            lines += _spill(one, writer)
-        elif one.index in needed:
-            made = writer.lines(one)
-            if made and one.guard and one.op not in RECORDED:
-                lines.append(f"g = {writer.guard(one)}")
-            lines += made
-    ended = code[-1].op in ("BRA", "CALL", "EXIT")
-    text = "def block(m, record, special):\n    " + "\n    ".join([*lines, "return taken" if ended else "return None"])
-    scope = dict(_SCOPE)
-    exec(compile(text, "<machine code>", "exec"), scope)
-    scope["source"] = text
-    return scope["block"]
-
-
-def _spill(one: Instruction, writer: Writer) -> list[str]:
-    """Lines that move words between registers and the stack; `g` are the lanes."""
-    lines = []
-    for i, (_, place) in enumerate(spilled(one)):
-        if one.op == "LDL":
-            lines += writer.store(one.destinations[0], f"stack({place})", "g", i)
-        else:
-            value = next(s for s in one.sources if s.kind == "R")
-            lines.append(f"put(stack({place}), {writer.word(value, i)}, where=g)")
-    return lines
-
-
-def _address(operand: Any, writer: Writer) -> str:
-    if operand is None:
-        return "None"
-    registers, _, offset = operand.value
-    terms = []
-    for kind, number, is_wide in registers:
-        bank = "R" if kind == "R" else "U"
-        terms.append(
-            f"wide({bank}[{number}], {bank}[{number + 1}])" if is_wide else f"{bank}[{number}].astype(np.uint64)"
-        )
-    if not terms:
-        return f"K({offset}).astype(np.uint64)"
-    return " + ".join(terms) + (f" + np.uint64({offset & (1 << 64) - 1})" if offset else "")
-
-
-def _extra(one: Instruction, writer: Writer) -> str:
-    """What else a record needs: the source of a copy, the count of an mbarrier, the number of a barrier."""
-    addresses = [s for s in one.sources if s.kind == "address"]
-    if one.op == "LDGSTS" or (one.op in ("UTMALDG", "UTMASTG") and len(addresses) > 1):
-        second = addresses[1].value[0][0] if one.op != "LDGSTS" else None
-        if second is not None:
-            first = addresses[0].value[0][0][1]
-            words = ", ".join(f"U[{first + i}]" for i in range(4))
-            return f"(wide(U[{second[1]}], U[{second[1] + 1}]), {words})"
-        return _address(addresses[1], writer)
-    if one.op == "SYNCS":
-        words = [s for s in one.sources if s.kind in ("R", "UR", "imm")]
-        return writer.word(words[0]) if words else "None"
-    if one.op == "BAR":
-        words = [s for s in one.sources if s.kind in ("R", "UR", "imm")]
-        return "(" + "".join(writer.word(word) + ", " for word in words) + ")"
-    return "None"
-
-
-def _put(target: np.ndarray, value: np.ndarray, where: np.ndarray) -> None:
-    np.copyto(target, value, where=where)
-
-
-def _put_uniform(target: np.ndarray, value: np.ndarray, lanes: np.ndarray) -> None:
-    lanes = np.broadcast_to(lanes, (len(target), 32))
-    if value.shape[-1] != 1:
-        value = integer_ops.of_first_lane(value, lanes)
-    np.copyto(target, value, where=lanes.any(1, keepdims=True))
-
-
-_SCOPE: dict[str, Any] = {
-    "np": np,
-    "put": _put,
-    "put_uniform": _put_uniform,
-    "M32": np.uint64(0xFFFFFFFF),
-    **{name: getattr(integer_ops, name) for name in dir(integer_ops) if not name.startswith("_")},
-}
 
 
 # ---- The walk ----
@@ -449,7 +207,7 @@ class _Walk:
         one = self.program.code[index]
         lanes = np.broadcast_to(lanes, (self.warps, 32))
         present = self.events[-1][1]
-        if one.op in _UNITS:
+        if one.op in UNITS:
             self._record_unit(one, address, lanes, extra, present)
             return
         address = np.broadcast_to(address, (self.warps, 32)).astype(np.int64)
@@ -479,7 +237,7 @@ class _Walk:
     def _costs(
         self, one: Instruction, address: np.ndarray, source: np.ndarray | None, lanes: np.ndarray
     ) -> list[Access | None]:
-        width = 4 * one.width if one.op.startswith("LD") else _stored_bytes(one)
+        width = 4 * one.width if one.op.startswith("LD") else stored_bytes(one)
         width = (
             2
             if any(m in ("U16", "S16") for m in one.modifiers)
@@ -488,7 +246,7 @@ class _Walk:
             else width
         )
         generic = one.op in ("LD", "ST") and bool((address[lanes] >= SHARED_WINDOW).all()) and lanes.any()
-        shared = one.op in _SHARED or generic
+        shared = one.op in SHARED or generic
         count = lanes.sum(1)
         waves = np.zeros(self.warps, np.int64)
         if one.op in ("LDSM", "STSM"):
@@ -546,10 +304,6 @@ class _Walk:
                     lanes=len(active),
                 )
             self.accesses[warp].append(made)
-
-
-def _stored_bytes(one: Instruction) -> int:
-    return 16 if "128" in one.modifiers else 8 if "64" in one.modifiers else 4
 
 
 def _state(warps: int) -> dict[str, Any]:

@@ -41,6 +41,7 @@ HOUSE = (
             (("observers",), "counts, races, hazards"),
             (("codegen",), "PTX to NumPy"),
             (("machine", "arithmetic", "runtime"), "blocks, memories, barriers"),
+            (("timing",), "predicted cycles"),
             (("ptx", "compiler"), "instructions, basic blocks"),
             (("hardware", "errors", "argument_checks", "faults"), "data sheets, banks, layouts"),
         ),

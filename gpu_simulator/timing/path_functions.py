@@ -1,0 +1,203 @@
+"""Turns basic blocks of machine code into functions that follow them: only what decides addresses and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpu_simulator.timing import word_functions
+from gpu_simulator.timing.integer_ops import Writer
+from gpu_simulator.timing.machine_code import Instruction
+
+SHARED = frozenset(("LDS", "STS", "LDSM", "STSM", "LDGSTS", "ATOMS"))
+GLOBAL = frozenset(("LDG", "STG", "LDGSTS", "LD", "ST", "LDL", "STL", "RED", "ATOMG", "ATOM"))
+UNITS = frozenset(("SYNCS", "UTMALDG", "UTMASTG", "BAR", "UBLKCP"))
+RECORDED = SHARED | GLOBAL | UNITS
+ENDS = frozenset(("BRA", "EXIT", "CALL", "RET", "BRX", "JMP"))
+
+
+# ---- Which instructions decide where the kernel goes ----
+
+
+def _names(operands: Sequence[Any], width: int) -> set[tuple[str, int]]:
+    found = set()
+    for operand in operands:
+        if operand.kind in ("R", "UR"):
+            found |= {(operand.kind, operand.value + i) for i in range(width) if operand.value is not None}
+        elif operand.kind in ("P", "UP") and operand.value != 7:
+            found.add((operand.kind, operand.value))
+        elif operand.kind == "address":
+            for kind, number, is_wide in operand.value[0]:
+                found |= {(kind, number + i) for i in range(max(width, 2 if is_wide else 1))}
+    return found
+
+
+def stored_bytes(one: Instruction) -> int:
+    """Bytes that a lane stores."""
+    return 16 if "128" in one.modifiers else 8 if "64" in one.modifiers else 4
+
+
+def spilled(one: Instruction) -> list[tuple[str, int]]:
+    """The words of the stack that a spill (STL) writes or a refill (LDL) reads, as names of registers."""
+    address = next((s for s in one.sources if s.kind == "address"), None)
+    if one.op not in ("STL", "LDL") or address is None or address.value[0] != (("R", 1, False),):
+        return []
+    words = max(one.width, stored_bytes(one) // 4)
+    return [("L", int(address.value[2]) + 4 * i) for i in range(words)]
+
+
+def _reads(one: Instruction) -> set[tuple[str, int]]:
+    if places := spilled(one):
+        values = [s for s in one.sources if s.kind == "R"]
+        return _guard(one) | (set(places) if one.op == "LDL" else _names(values, len(places)))
+    pairs = 2 if any("64" in m or m in ("WIDE", "HI") for m in one.modifiers) else 1
+    return _names(one.sources, pairs) | _guard(one)
+
+
+def _guard(one: Instruction) -> set[tuple[str, int]]:
+    return {(one.guard[0], one.guard[1])} - {("P", 7), ("UP", 7)} if one.guard else set()
+
+
+def needed_of(code: Sequence[Instruction]) -> frozenset[int]:
+    """Indices of the instructions on whose results an address, a branch or a guard may depend."""
+    wanted: set[tuple[str, int]] = set()
+    for one in code:
+        if one.op in RECORDED:
+            # Of a store, the address and not the value; of an mbarrier, the address and the count.
+            keep = one.sources if one.op in UNITS else [s for s in one.sources if s.kind == "address"]
+            wanted |= _names(keep, 4 if one.op in ("UTMALDG", "UTMASTG") else 1) | _guard(one)
+        elif one.op in ENDS:
+            wanted |= _names(one.sources, 1) | _guard(one)
+    writers: dict[tuple[str, int], list[Instruction]] = {}
+    for one in code:
+        if one.op not in (
+            "HMMA",
+            "IMMA",
+            "HGMMA",
+            "QMMA",
+            "FFMA",
+            "FMUL",
+            "FADD",
+            "HADD2",
+            "F2FP",
+            "F2F",
+            "LDSM",
+            "LDS",
+            "LDG",
+            "LD",
+            "MOVM",
+        ):
+            places = spilled(one)
+            if one.op == "LDL" and not places:
+                continue  # an element of an array: data, as what other loads bring
+            for name in places if one.op == "STL" else _names(one.destinations, one.width):
+                writers.setdefault(name, []).append(one)
+    chosen: set[int] = set()
+    todo = list(wanted)
+    seen = set(todo)
+    while todo:
+        for one in writers.get(todo.pop(), ()):
+            if one.index not in chosen:
+                chosen.add(one.index)
+                fresh = _reads(one) - seen
+                seen |= fresh
+                todo += fresh
+    return frozenset(chosen)
+
+
+def block_function(code: Sequence[Instruction], writer: Writer, needed: frozenset[int]) -> Callable[..., Any]:
+    """The function of a basic block: executes it for the lanes `m`, and returns the lanes that jump."""
+    lines = []
+    for one in code:
+        if one.op in RECORDED:
+            lines.append(f"g = {writer.guard(one)}")
+            address = next((s for s in one.sources if s.kind == "address"), None)
+            lines.append(f"record({one.index}, {_address(address, writer)}, g, {_extra(one, writer)})")
+            if one.index in needed and spilled(one):
+                lines += _spill(one, writer)
+        if one.op in ("BRA", "CALL", "EXIT"):
+            lines.append(f"taken = full({writer.guard(one)}).copy()")
+            for source in one.sources:
+                if source.kind in ("P", "UP"):
+                    lines.append(f"taken &= {writer.predicate(source)}")
+        elif one.index in needed and spilled(one):
+            lines += _spill(one, writer)
+        elif one.index in needed:
+            made = writer.lines(one)
+            if made and one.guard and one.op not in RECORDED:
+                lines.append(f"g = {writer.guard(one)}")
+            lines += made
+    ended = code[-1].op in ("BRA", "CALL", "EXIT")
+    text = "def block(m, record, special):\n    " + "\n    ".join([*lines, "return taken" if ended else "return None"])
+    scope = dict(_SCOPE)
+    exec(compile(text, "<machine code>", "exec"), scope)
+    scope["source"] = text
+    return scope["block"]
+
+
+def _spill(one: Instruction, writer: Writer) -> list[str]:
+    """Lines that move words between registers and the stack; `g` are the lanes."""
+    lines = []
+    for i, (_, place) in enumerate(spilled(one)):
+        if one.op == "LDL":
+            lines += writer.store(one.destinations[0], f"stack({place})", "g", i)
+        else:
+            value = next(s for s in one.sources if s.kind == "R")
+            lines.append(f"put(stack({place}), {writer.word(value, i)}, where=g)")
+    return lines
+
+
+def _address(operand: Any, writer: Writer) -> str:
+    if operand is None:
+        return "None"
+    registers, _, offset = operand.value
+    terms = []
+    for kind, number, is_wide in registers:
+        bank = "R" if kind == "R" else "U"
+        terms.append(
+            f"wide({bank}[{number}], {bank}[{number + 1}])" if is_wide else f"{bank}[{number}].astype(np.uint64)"
+        )
+    if not terms:
+        return f"K({offset}).astype(np.uint64)"
+    return " + ".join(terms) + (f" + np.uint64({offset & (1 << 64) - 1})" if offset else "")
+
+
+def _extra(one: Instruction, writer: Writer) -> str:
+    """What else a record needs: the source of a copy, the count of an mbarrier, the number of a barrier."""
+    addresses = [s for s in one.sources if s.kind == "address"]
+    if one.op == "LDGSTS" or (one.op in ("UTMALDG", "UTMASTG") and len(addresses) > 1):
+        second = addresses[1].value[0][0] if one.op != "LDGSTS" else None
+        if second is not None:
+            first = addresses[0].value[0][0][1]
+            words = ", ".join(f"U[{first + i}]" for i in range(4))
+            return f"(wide(U[{second[1]}], U[{second[1] + 1}]), {words})"
+        return _address(addresses[1], writer)
+    if one.op == "SYNCS":
+        words = [s for s in one.sources if s.kind in ("R", "UR", "imm")]
+        return writer.word(words[0]) if words else "None"
+    if one.op == "BAR":
+        words = [s for s in one.sources if s.kind in ("R", "UR", "imm")]
+        return "(" + "".join(writer.word(word) + ", " for word in words) + ")"
+    return "None"
+
+
+def _put(target: np.ndarray, value: np.ndarray, where: np.ndarray) -> None:
+    np.copyto(target, value, where=where)
+
+
+def _put_uniform(target: np.ndarray, value: np.ndarray, lanes: np.ndarray) -> None:
+    lanes = np.broadcast_to(lanes, (len(target), 32))
+    if value.shape[-1] != 1:
+        value = word_functions.of_first_lane(value, lanes)
+    np.copyto(target, value, where=lanes.any(1, keepdims=True))
+
+
+_SCOPE: dict[str, Any] = {
+    "np": np,
+    "put": _put,
+    "put_uniform": _put_uniform,
+    "M32": np.uint64(0xFFFFFFFF),
+    **{name: getattr(word_functions, name) for name in dir(word_functions) if not name.startswith("_")},
+}
