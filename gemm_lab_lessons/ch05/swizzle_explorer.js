@@ -56,8 +56,8 @@ export function render({ model, el }) {
   const pointer = tilePointer();
   const filler = h("div"), scroll = h("div", { class: "gl-scroll" }, h("div", { class: "gl-view" }, tileCanvas, pointer.root), filler);
   const waveTitle = h("div", { class: "gl-title" }, "Wavefronts", h("span", { class: "gl-muted" }));
-  const waveCanvas = h("canvas", { role: "img" }), waveFrames = svg("path", { class: "gl-frame" });
-  const waves = h("div", { class: "gl-scroll gl-low", tabindex: 0, "aria-label": "wavefronts" },
+  const waveCanvas = h("canvas", { role: "img", "aria-label": "the lanes of each wavefront" }), waveFrames = svg("path", { class: "gl-frame" });
+  const waves = h("div", { class: "gl-scroll gl-low", tabindex: 0, role: "region", "aria-label": "wavefronts" },
     h("div", { class: "gl-under" }, waveCanvas, svg("svg", { class: "gl-over", "aria-hidden": "true" }, waveFrames)));
   const bitsOf = h("span", { class: "gl-muted" }), bitsTitle = h("div", { class: "gl-title" }, "Address", bitsOf), bits = h("div", { class: "gl-bits" });
   const waveSide = h("div", {}, waveTitle, waves), bitsSide = h("div", {}, bitsTitle, bits);

@@ -29,7 +29,7 @@ export function render({ model, el }) {
   const warp = h("select", { "aria-label": "warp", onchange: (event) => (pause(), put("warp", Number(event.target.value))) });
   const slider = h("input", { type: "range", min: 0, "aria-label": "step", oninput: (event) => (pause(), seek(Number(event.target.value))) });
   const play = h("button", { class: "gl-main", onclick: () => (timer ? pause() : start()) }, "Play");
-  const said = document.createTextNode(""), says = h("div", { class: "gl-says", "aria-live": "polite" }, said), code = h("div", { class: "gl-source", tabindex: 0, role: "region", "aria-label": "source of the kernel" });
+  const said = document.createTextNode(""), says = h("div", { class: "gl-says", tabindex: 0, "aria-live": "polite" }, said), code = h("div", { class: "gl-source", tabindex: 0, role: "region", "aria-label": "source of the kernel" });
   const title = h("span", { class: "gl-muted gl-end gl-zoom-title" });
   const field = (words, input) => h("label", { class: "gl-row" }, h("span", { class: "gl-muted" }, words), input);
   const button = (words, label, act) => h("button", { "aria-label": label, onclick: act }, words);

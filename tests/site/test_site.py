@@ -1,11 +1,7 @@
 """The web book: links, what is left out, widgets with their state; and a walk through all pages in Chromium."""
 
-import functools
-import http.server
 import json
-import threading
 from base64 import b64encode
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -16,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from gemm_lab import catalog
 from gemm_lab.notebook.widgets.asleep import ASLEEP
 from gpu_simulator.errors import LabError
+from tests.site.conftest import unfold
 from tools.colab import open_book
 from tools.site import built, pages
 from tools.site.__main__ import build
@@ -295,52 +292,6 @@ def test_a_site_stays_until_the_new_one_is_in_order(tmp_path):
 # ---- The whole book in Chromium ----
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *words):
-        pass
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """(the folder of the site, its address)."""
-    if not all(map(find_spec, ("sphinx", "myst_nb", "furo"))):
-        pytest.skip("the extra `site` is not installed")
-    folder = tmp_path_factory.mktemp("web") / "site"
-    build(folder)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield folder, f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def reader(site, browser):
-    """A function of (width, scheme) that opens a window; in the end no page may have failed or asked another host."""
-    _, address = site
-    troubles, contexts = [], []
-
-    def open_window(width=1280, scheme="light"):
-        contexts.append(
-            browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, base_url=address)
-        )
-        page = contexts[-1].new_page()
-        page.on("console", lambda said: said.type == "error" and troubles.append(said.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on(
-            "request", lambda asked: asked.url.startswith((address, "data:", "blob:")) or troubles.append(asked.url)
-        )
-        return page
-
-    yield open_window
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
-ALIVE = "() => [...document.querySelectorAll('.lab-widget')].every((box) => box.dataset.alive)"
-
-
 @pytest.mark.browser
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -353,10 +304,7 @@ def test_every_page_fits_and_its_widgets_live(site, reader, width, scheme):
         name = path.relative_to(folder).as_posix()
         page.goto(name)
         assert page.locator("article details[open]:not(.lab-widget details)").count() == 0, name
-        page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
-        for box in page.locator(".lab-widget").all():
-            box.scroll_into_view_if_needed()
-        page.wait_for_function(ALIVE)
+        unfold(page)
         alive += page.locator(".lab-widget .gemm-lab").count()
         assert page.locator(".lab-widget > img").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name

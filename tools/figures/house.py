@@ -110,7 +110,9 @@ def _package(page: Sheet, top: float, package: str, what: str, floors) -> None:
         page.box(x, y, _ANNEX, tall, fill=style.tint(colour, 0.3), edge=style.RULE, lw=0.8, radius=0)
         for line, words in enumerate((BESIDE, "CUDA", "to PTX")):
             page.text(x + _ANNEX / 2, y + tall / 2 + 0.22 * (line - 1), words, mono=not line)
-        page.line((x, y + _FLOOR), (x, y + tall), colour=style.VERMILION, lw=3.0, z=4)  # but cli imports the compiler
+        for row, (parts, _) in enumerate(floors[:-1]):
+            if parts[0] not in ("cli", "timing"):  # these two import the compiler
+                page.line((x, y + row * _FLOOR), (x, y + (row + 1) * _FLOOR), colour=style.VERMILION, lw=3.0, z=4)
     for row, (above, below) in enumerate(zip(floors, floors[1:], strict=False), 1):
         if (above[0][0], below[0][0]) in APART:
             y = top + _HEADER + row * _FLOOR

@@ -49,6 +49,12 @@ ACE = Npm(
         for name in ("ace", "mode-c_cpp", "theme-chrome", "theme-tomorrow_night", "ext-searchbox")
     ),
 )
+AXE = Npm(  # for the tests of the site: the rules of accessible pages
+    "axe-core",
+    "4.10.3",
+    "Xm7bpRXnDSX2YE2YFfBk2FnF0ep6tmG7xPh8iHee8MIcrgq762Nkce856dYtJYLkuIoYZvGfTs/PbZhideTcEg==",
+    ("axe.min.js",),
+)
 NEEDED = ("numpy", "ml_dtypes")  # packages built for Pyodide, as NAME-VERSION-*.zip or .whl
 
 

@@ -38,8 +38,8 @@ suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["look.css", "site.css"]
-html_js_files = [("widgets.js", {"type": "module"})]
+html_css_files = ["look.css", "cards.css", "site.css"]
+html_js_files = [("widgets.js", {"type": "module"}), ("scrolling.js", {"type": "module"})]
 html_favicon = "_static/icon.svg"
 html_copy_source = False
 html_show_sourcelink = False
@@ -66,6 +66,13 @@ class NotebookLexer(Lexer):
             yield first.end() + index, kind, value
 
 
+def give_captions_a_level(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Say at which level the captions of the sidebar are headings, which Sphinx leaves out and ARIA requires."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace('role="heading">', 'role="heading" aria-level="2">')
+
+
 def setup(app: Any) -> None:
-    """Know the lexer by the name that `tools.site.pages` gives the cells of a notebook."""
+    """Know the lexer by the name that `tools.site.pages` gives the cells of a notebook, and correct the sidebar."""
     app.add_lexer("lab_cell", NotebookLexer)
+    app.connect("html-page-context", give_captions_a_level, priority=900)  # after furo has made the sidebar

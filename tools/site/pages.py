@@ -21,6 +21,7 @@ from gemm_lab.notebook_files import notebooks_in
 from tools import colab
 from tools.live.build import kernel_cells
 from tools.publish import checked
+from tools.site.cards import style_sheet
 from tools.site.links import START, Links, place
 from tools.site.widgets import Live, live_widgets, pictures, words
 
@@ -75,6 +76,7 @@ def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Co
     static = into / "_static"
     shutil.copytree(HERE / "static", static)
     (static / "look.css").write_text(css(), encoding="utf-8")
+    (static / "cards.css").write_text(style_sheet(), encoding="utf-8")
     for file, copy in FILES.items():
         shutil.copyfile(root / file, into / copy)
     for page in pages:

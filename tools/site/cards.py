@@ -1,0 +1,60 @@
+"""The colours of cards on the site. A notebook's card has one colour for light and dark pages; the site knows the page.
+
+No colour has a contrast of 4.5 to 1, which WCAG asks for, with both a white and a nearly black page. So stored cards
+keep the colours of `gemm_lab.cards.theme`, and a style sheet of the site darkens them on light pages and lightens them
+on dark ones.
+"""
+
+from __future__ import annotations
+
+from gemm_lab.cards import theme
+
+COLOURS = (
+    theme.GOOD,
+    theme.BAD,
+    theme.WARN,
+    theme.NOTE,
+    theme.TASK,
+    theme.CLOSE,
+    theme.CODE_WORD,
+    theme.CODE_VALUE,
+    theme.CODE_COMMENT,
+)
+# The page, and towards which colour that of a text moves until it is legible.
+LIGHT, DARK = ("#ffffff", "#000000"), ("#131416", "#ffffff")
+ENOUGH = 5.5  # to 1: more than 4.5, because some cards have a translucent tint below the text
+STEPS = 100
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour such as "#dc3b30", from 0 to 1, as WCAG 2 defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, from 1 to 21, as WCAG 2 defines it."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def legible(colour: str, paper: str, towards: str) -> str:
+    """The first colour on the way from `colour` to `towards` that has enough contrast with `paper`."""
+    for step in range(STEPS):
+        part = step / STEPS
+        pairs = ((int(colour[at : at + 2], 16), int(towards[at : at + 2], 16)) for at in (1, 3, 5))
+        mixed = "#" + "".join(f"{round(here * (1 - part) + there * part):02x}" for here, there in pairs)
+        if contrast(mixed, paper) >= ENOUGH:
+            return mixed
+    return towards
+
+
+def style_sheet() -> str:
+    """CSS that replaces the colours of text in cards; their styles are inline, so each rule is `!important`."""
+    rules = ["/* Made from the colours of gemm_lab/cards/theme.py by tools/site/cards.py. */"]
+    for colour in dict.fromkeys(COLOURS):
+        for page, (paper, towards) in (("body", LIGHT), ('body[data-jp-theme-light="false"]', DARK)):
+            chosen = f':is([style^="color:{colour}"], [style*=";color:{colour}"])'
+            rules.append(f"{page} article {chosen} {{ color: {legible(colour, paper, towards)} !important; }}")
+    return "\n".join(rules) + "\n"
