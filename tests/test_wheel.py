@@ -98,11 +98,12 @@ def modules_of_the_simulator() -> set[str]:
     return {f"gpu_simulator/{path.as_posix()}" for path in paths if path.parts[0] not in ("tests", "build", "dist")}
 
 
-def test_the_wheel_of_the_simulator_holds_its_modules_and_clangs_headers_alone(simulator):
+def test_the_wheel_of_the_simulator_holds_its_modules_headers_and_constants_alone(simulator):
     names = set(zipfile.ZipFile(simulator).namelist())
     assert {name for name in names if ".dist-info/" not in name} - {"gpu_simulator/py.typed"} == (
         modules_of_the_simulator()
         | {path.relative_to(ROOT).as_posix() for path in (ROOT / "gpu_simulator/compiler/clang_headers").glob("*.h")}
+        | {path.relative_to(ROOT).as_posix() for path in (ROOT / "gpu_simulator/timing/constants").glob("*.csv")}
     )
     (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]
     lines = zipfile.ZipFile(simulator).read(metadata).decode().split("\n")

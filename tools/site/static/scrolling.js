@@ -19,4 +19,9 @@ function update(place) {
 
 // A size changes with the window, with an opened fold and with a picture that has arrived.
 const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => update(target)));
-document.querySelectorAll(PLACES).forEach((place) => sizes.observe(place));
+const observe = () => document.querySelectorAll(PLACES).forEach((place) => sizes.observe(place));
+observe();
+
+// A widget is drawn when the reader comes near it.
+const drawn = new MutationObserver(observe);
+document.querySelectorAll(".lab-widget").forEach((box) => drawn.observe(box, { childList: true }));
