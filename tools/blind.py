@@ -28,7 +28,7 @@ from gemm_lab.lab.actions.ablating import without
 from gemm_lab.lab.actions.predicting import prediction
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
-from gemm_lab.measure.blind_trials import errors, trials
+from gemm_lab.measure.blind_trials import KEY, errors, trials
 from gemm_lab.measure.cards import CARD_METRICS, ProfileCard
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.settings_text import parse_settings
@@ -170,8 +170,8 @@ def record(seed: int, into: Path) -> int:
     """
     where = here()
     done = read_rows(into) if into.is_file() else []
-    seen = {(row["kernel"], row["config"], row["n"], row["idea"], row["edit"]) for row in done}
-    todo = [one for one in read_variants(seed) if (one.kernel, one.config, str(one.n), one.idea, one.edit) not in seen]
+    seen = {tuple(row[name] for name in KEY) for row in done}
+    todo = [one for one in read_variants(seed) if tuple(str(vars(one)[name]) for name in KEY) not in seen]
     groups: dict[tuple[str, int], list[Variant]] = {}
     for one in todo:
         groups.setdefault((one.kernel.split("/")[0], one.n), []).append(one)

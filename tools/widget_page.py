@@ -1,4 +1,4 @@
-"""A page in Chromium that draws a live widget without Jupyter, for tests, benchmarks and screenshots.
+"""A page in Chromium that draws a live widget without Jupyter, for tests, benchmarks and screenshots; a file server.
 
 page = prepared(browser.new_page(), "dark", 824, 720)
 mount(page, "zoom", state_of(lab.zoom()))
@@ -6,11 +6,15 @@ mount(page, "zoom", state_of(lab.zoom()))
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
 import shutil
+import threading
 from base64 import b64encode
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +52,25 @@ MOUNT = """async ([address, state]) => {
   window.widget = { state, saved, model, close, heard: () => Object.values(listeners).flat().length };
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 }"""
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing of each file that the browser asks for."""
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a file server of this machine that has the folder, without a slash at its end."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def state_of(widget: Any) -> dict:

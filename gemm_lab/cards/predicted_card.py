@@ -11,21 +11,12 @@ from gemm_lab.cards.card import card, facts, remark
 from gemm_lab.cards.profile_bars import Section, bars
 from gemm_lab.cards.table import Table
 from gemm_lab.measure.blind_trials import Errors
+from gemm_lab.measure.stalls import STALLS
 from gemm_lab.plots import style
 from gpu_simulator.timing.whole_kernel import Prediction
 
 SHOWN_LINES = 5
-LABELS = {
-    "long_scoreboard": "long scoreboard",
-    "short_scoreboard": "short scoreboard",
-    "math_pipe_throttle": "math pipe throttle",
-    "mio_throttle": "MIO throttle",
-    "lg_throttle": "LG throttle",
-    "not_selected": "not selected",
-    "dispatch_stall": "dispatch",
-    "gmma": "GMMA",
-    "branch_resolving": "branch resolving",
-}
+LABELS = {stall.key: stall.label for stall in STALLS}
 UNITS = {
     "tensor": "the tensor cores",
     "fma": "the FP32 units",

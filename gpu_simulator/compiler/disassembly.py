@@ -123,14 +123,12 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
             labels.update(dict.fromkeys(waiting, address))
             waiting, fresh = [], True
             low = int((_ENCODING.search(text) or ("", "0"))[1], 16)
-            lines.append(SassLine(address, _plain(instruction[2]), *origin, inner, function=function, encoding=low))
+            lines.append(
+                SassLine(address, " ".join(instruction[2].split()), *origin, inner, function=function, encoding=low)
+            )
         elif lines and (high := _ENCODING.search(text)):
             lines[-1] = replace(lines[-1], encoding=lines[-1].encoding | int(high[1], 16) << 64)
     return tuple(_with_target(line, labels) for line in lines)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _with_target(line: SassLine, labels: dict[str, int]) -> SassLine:

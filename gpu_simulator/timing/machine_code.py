@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from gpu_simulator.compiler.disassembly import SassLine
 
 NO_SCOREBOARD = 7
-TRUE = ("P", 7)  # PT: always true
 
 # Opcodes whose first operands are all sources.
 _NO_DESTINATION = frozenset((

@@ -58,6 +58,23 @@ class MemoryPath:
         self.queues[part].append(start)
         return start
 
+    def _look_up(self, start: float, cycles: float) -> None:
+        """The stage of the lines is taken from `start` on."""
+        self.tag_free = start + cycles
+        self.busy_tag += cycles
+
+    def _trim(self) -> None:
+        """Drop the lines of L1 that were used longest ago."""
+        while len(self.l1) > self.l1_lines:
+            self.l1.popitem(last=False)
+
+    def _buffer(self, start: float, amount: float) -> None:
+        """Bytes that leave L1 for L2; if more wait than the buffer holds, the stage of the lines waits with them."""
+        self.store_free = max(self.store_free, start) + amount / self.of["store_bytes_per_cycle"]
+        full = self.store_free - self.of["store_queue_cycles"]
+        if full > start:
+            self.tag_free = max(self.tag_free, full)
+
     def simple(self, part: int, now: float) -> float:
         """An instruction that only passes the queue. Returns when it leaves."""
         return self._leave(part, now, 0.0)
@@ -71,12 +88,11 @@ class MemoryPath:
         done = start - self.queue_latency + self.shared_latency + self.slope * max(wavefronts - 1, 0)
         return start + taken, max(done, start + taken + self.shared_latency / 2)
 
-    def load(self, part: int, now: float, access: Access, cached: bool) -> tuple[float, float]:
+    def load(self, part: int, now: float, access: Access) -> tuple[float, float]:
         """LDG. Returns when the addresses are read, and when all of the result is there."""
         start = self._leave(part, now, self.tag_free)
         lines = max(len(access.lines), 1)
-        self.tag_free = start + lines * self.line_cycles
-        self.busy_tag += lines * self.line_cycles
+        self._look_up(start, lines * self.line_cycles)
         data = max(access.amount / LINE, 1)
         self.data_free = max(self.data_free, start) + data
         self.busy_data += data
@@ -84,7 +100,7 @@ class MemoryPath:
         ready = self.tag_free
         for line in access.lines:
             number = access.base + line
-            there = self.l1.get(number) if cached else None
+            there = self.l1.get(number)
             if there is None:
                 missing += 1
             else:
@@ -97,11 +113,9 @@ class MemoryPath:
             if access.sectors < 2 * lines:  # single sectors of many lines
                 amount = max(amount, missing * self.of["lone_sector_bytes"])
             ready = max(ready, self._from_l2(self.tag_free, amount, access.base, self.load_rate))
-            if cached:
-                for line in access.lines:
-                    self.l1.setdefault(access.base + line, ready)
-                while len(self.l1) > self.l1_lines:
-                    self.l1.popitem(last=False)
+            for line in access.lines:
+                self.l1.setdefault(access.base + line, ready)
+            self._trim()
         released = start + self.of["load_release_latency"] + self.of["load_release_line_cycles"] * lines
         return released, ready + self.of["l1_latency"] + self.slope * (access.amount / LINE - 1)
 
@@ -109,8 +123,7 @@ class MemoryPath:
         """LDL and STL: each word of the stack is a line of a warp. L1 keeps lines, and writes through to L2."""
         start = self._leave(part, now, self.tag_free)
         words = max(access.amount // LINE, 1)
-        self.tag_free = start + words
-        self.busy_tag += words
+        self._look_up(start, words)
         self.data_free = max(self.data_free, start) + words
         self.busy_data += words
         ready = self.tag_free
@@ -123,20 +136,16 @@ class MemoryPath:
                 ready = max(ready, self._from_l2(self.tag_free, LINE, number, self.of["local_bytes_per_cycle"]))
                 self.misses += 1
             self.l1[number] = ready
-        while len(self.l1) > self.l1_lines:
-            self.l1.popitem(last=False)
+        self._trim()
         if not loads:
-            self.store_free = max(self.store_free, start) + words * LINE / self.of["store_bytes_per_cycle"]
-            if self.store_free > start + self.of["store_queue_cycles"]:
-                self.tag_free = max(self.tag_free, self.store_free - self.of["store_queue_cycles"])
+            self._buffer(start, words * LINE)
         return start + words, ready + self.of["l1_latency"]
 
     def copy(self, part: int, now: float, access: Access) -> tuple[float, float]:
         """LDGSTS. Returns when its addresses are free, and when the bytes are in shared memory."""
         start = self._leave(part, now, self.tag_free)
         lines = max(len(access.lines), access.sectors / 4, 1)
-        self.tag_free = start + lines * self.line_cycles
-        self.busy_tag += lines * self.line_cycles
+        self._look_up(start, lines * self.line_cycles)
         self.data_free = max(self.data_free, start) + access.wavefronts
         self.busy_data += access.wavefronts
         done = self._from_l2(self.tag_free, access.sectors * 32, access.base, self.copy_rate)
@@ -146,11 +155,8 @@ class MemoryPath:
         """STG. Returns when its registers are read."""
         start = self._leave(part, now, self.tag_free)
         lines = max(len(access.lines), 1)
-        self.tag_free = start + lines * self.line_cycles
-        self.busy_tag += lines * self.line_cycles
-        self.store_free = max(self.store_free, start) + access.sectors * 32 / self.of["store_bytes_per_cycle"]
-        if self.store_free > start + self.of["store_queue_cycles"]:  # the buffer of writes is full
-            self.tag_free = max(self.tag_free, self.store_free - self.of["store_queue_cycles"])
+        self._look_up(start, lines * self.line_cycles)
+        self._buffer(start, access.sectors * 32)
         return start + lines * self.line_cycles
 
     def bulk(self, now: float, amount: float, array: int) -> float:

@@ -67,7 +67,7 @@ class SmModel(AsynchronousUnits):
         keep: bool = False,
         cluster: int = 1,
     ) -> None:
-        self.of, self.traces = of, traces
+        self.of = of
         self.memory = MemoryPath(of, beyond, l1_bytes)
         code = traces[0].code
         self.steps: list[Step] = steps_of(code, of)
@@ -97,10 +97,7 @@ class SmModel(AsynchronousUnits):
                 self.parts[warp % 4].append(warp)
         count = len(self.paths)
         begin = list(starts or [0.0] * len(traces))
-        self.part_of = [0] * count
-        for part, warps in enumerate(self.parts):
-            for warp in warps:
-                self.part_of[warp] = part
+        self.part_of = [warp % 4 for warp in range(count)]
         self.at = [0] * count  # place on the path
         self.access_at = [0] * count
         self.ready = [begin[self.block_of[warp]] for warp in range(count)]
@@ -112,7 +109,6 @@ class SmModel(AsynchronousUnits):
         self.copies_done = [0.0] * count
         self.bulk_done = [0.0] * count
         self.gmma_groups: list[list[float]] = [[] for _ in range(count)]
-        self.gmma_last = [0.0] * count
         self.tensor_free = [0.0] * 4
         self.pipe_free = [[0.0] * len(PIPES) for _ in range(4)]
         self.issue_free = [0.0] * 4
@@ -327,7 +323,7 @@ class SmModel(AsynchronousUnits):
                 reason = LONG
             elif kind == "global":
                 if step.is_load:
-                    released, done = memory.load(part, now, access, True)
+                    released, done = memory.load(part, now, access)
                     reason = LONG
                 else:
                     released = done = memory.store(part, now, access)
@@ -369,10 +365,9 @@ class SmModel(AsynchronousUnits):
         start = max(now, self.tensor_free[part])
         self.tensor_free[part] = start + cycles
         self.busy[_TENSOR] += cycles
-        self.gmma_last[warp] = start + cycles + self.of["wgmma_latency"]
         one = self.code[number]
         if any(str(source.value) == "gsb0" for source in one.sources):
-            self.gmma_groups[warp].append(self.gmma_last[warp])
+            self.gmma_groups[warp].append(start + cycles + self.of["wgmma_latency"])
         depth = self.of.values.get("wgmma_queue", 4)
         if start > now + depth * cycles:
             return start - depth * cycles, GMMA

@@ -41,7 +41,7 @@ class Access:
 
     wavefronts: passes over the banks.   lines: 128-byte lines of global memory, `sectors` of 32 bytes in each.
     base: number of the first line; for a unit (mbarrier, TMA, barrier) its address or number. amount: bytes of a copy,
-    transactions that an mbarrier expects, or threads of a barrier. key: the kind of arrival, or 0.
+    transactions that an mbarrier expects, or threads of a barrier.   lanes: that are active.
     """
 
     wavefronts: int = 0

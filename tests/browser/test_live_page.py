@@ -3,19 +3,16 @@
 It needs npm and a folder with NumPy and ml_dtypes for Pyodide, whose path is in GEMM_LAB_WASM_WHEELS.
 """
 
-import functools
-import http.server
 import os
 import shutil
-import threading
 from pathlib import Path
 
 import pytest
 
 from tools.live import demo
+from tools.widget_page import CHROMIUM, served
 
 sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WHEELS = os.environ.get("GEMM_LAB_WASM_WHEELS")
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_MS = 120_000  # the outer limit of every wait in the page
@@ -29,11 +26,6 @@ pytestmark = [
 ]
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *arguments):
-        pass
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     from tools.live.build import build
@@ -41,10 +33,8 @@ def address(tmp_path_factory):
     into = tmp_path_factory.mktemp("site") / "live"
     sizes = build(into, Path(WHEELS), ROOT / "build" / "npm")
     assert sizes["simulator"] < 12e6 and sizes["compiler"] < 24e6
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(into)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/index.html"
-    server.shutdown()
+    with served(into) as where:
+        yield f"{where}/index.html"
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,12 @@
 """The built site and its pages in Chromium: the same browser as for the other tests, and the same reason to skip."""
 
-import functools
-import http.server
-import threading
 from importlib.util import find_spec
 
 import pytest
 
 from tests.browser.conftest import browser_type_launch_args, pytest_collection_modifyitems  # noqa: F401
 from tools.site.__main__ import build
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *words):
-        pass
+from tools.widget_page import served
 
 
 @pytest.fixture(scope="session")
@@ -23,11 +16,8 @@ def site(tmp_path_factory):
         pytest.skip("the extra `site` is not installed")
     folder = tmp_path_factory.mktemp("web") / "site"
     build(folder)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield folder, f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
+    with served(folder) as address:
+        yield folder, f"{address}/"
 
 
 @pytest.fixture

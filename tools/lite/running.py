@@ -10,11 +10,8 @@ import argparse
 import contextlib
 import functools
 import gzip
-import http.server
 import re
-import shutil
 import sys
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,9 +19,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tools.widget_page import CHROMIUM, served
+
 ALLOWED = "raises-exception"  # the tag of a cell that fails until its exercise is solved
 WAIT_MS = 180_000  # the outer limit of every wait in the page
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # The lab shows its errors as a block, with this text beside it; the kernel of JupyterLite counts the cell as done.
 OF_THE_LAB = re.compile(r"(✗ )?(\w*(Error|Dependency|Flood)|Wrong(Result|Answer)): ")
 # The code cells of the notebook that is shown, and one of them run to its end; both wait for the kernel.
@@ -58,24 +56,6 @@ class Cell:
     def failed(self) -> bool:
         """Whether it failed, and is not one that fails until its exercise is solved."""
         return bool(self.error) and ALLOWED not in self.tags
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}
-
-    def log_message(self, *arguments: object) -> None:
-        pass
-
-
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address of a file server of this machine that has the folder."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
 
 
 def cells_of(page: Any, address: str, name: str) -> Iterator[Cell]:

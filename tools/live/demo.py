@@ -8,20 +8,15 @@ only the waiting is shortened. The words under the page belong to the picture an
 
 from __future__ import annotations
 
-import functools
-import http.server
 import io
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
 from gpu_simulator.errors import LabError
-from tools.widget_page import ARGUMENTS, CHROMIUM
+from tools.widget_page import ARGUMENTS, CHROMIUM, served
 
 WIDTH, HEIGHT = 880, 660
 COLOURS = 64
@@ -38,22 +33,6 @@ DRESS = """() => {
   document.head.append(Object.assign(document.createElement("style"), { textContent:
     ".pressed { outline: 4px solid #1f6feb; } .small { display: none } * { caret-color: transparent }" }));
 }"""
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing of each file that the browser asks for."""
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address at which a folder is served on this machine."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/index.html#kernel={KERNEL}"
-    finally:
-        server.shutdown()
 
 
 class Film:
@@ -149,7 +128,7 @@ def main(arguments: list[str]) -> int:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
         page.set_default_timeout(WAIT_MS)
-        page.goto(address)
+        page.goto(f"{address}/index.html#kernel={KERNEL}")
         play(page).save(path)
         browser.close()
     print(f"{path}: {path.stat().st_size / 1000:.0f} kB")

@@ -8,6 +8,7 @@ on dark ones.
 from __future__ import annotations
 
 from gemm_lab.cards import theme
+from gemm_lab.plots.style import contrast
 
 COLOURS = (
     theme.GOOD,
@@ -24,19 +25,6 @@ COLOURS = (
 LIGHT, DARK = ("#ffffff", "#000000"), ("#131416", "#ffffff")
 ENOUGH = 5.5  # to 1: more than 4.5, because some cards have a translucent tint below the text
 STEPS = 100
-
-
-def luminance(colour: str) -> float:
-    """The relative luminance of a colour such as "#dc3b30", from 0 to 1, as WCAG 2 defines it."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, from 1 to 21, as WCAG 2 defines it."""
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 def legible(colour: str, paper: str, towards: str) -> str:

@@ -13,7 +13,6 @@ from gemm_lab.lab.operands import arguments
 from gemm_lab.measure import blind_trials
 from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.compiler import Compiled
-from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.timing.constants_file import constants
 from gpu_simulator.timing.launches import launch_of
@@ -28,15 +27,8 @@ def prediction(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Co
     sheet = data_sheets.gpu(on)
     constants(sheet.key)  # raises for a GPU without constants, before anything is compiled
     kernel.spec.require_size(kernel.config, m, n, k)
-    compiled = compiled or kernel.compile(exact_arch(kernel, sheet))
+    compiled = compiled or kernel.compile(sheet.arch)
     return predict(compiled, sheet.key, product_of(kernel, compiled, m, n, k, sheet.sms))
-
-
-def exact_arch(kernel: Launchable, sheet: data_sheets.Gpu) -> str:
-    """The architecture of the GPU for which the kernel is written. Raises `ConfigError` if there is none."""
-    if kernel.spec.written_for(sheet.arch):
-        return sheet.arch
-    raise ConfigError(f"{kernel.name} {kernel.spec.not_for(sheet.arch)}.")
 
 
 def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int) -> Product:
