@@ -27,14 +27,13 @@ FLOORS = {
     "gpu_simulator": (
         ("hardware", "errors", "argument_checks", "faults"),
         ("ptx", "compiler"),
-        ("timing",),
         ("machine", "arithmetic", "runtime"),
         ("codegen",),
         ("observers",),
         ("report", "effort", "launch_checks", "launch_progress", "memory_limit"),
         ("launching",),
         ("kernel_file", "simulating", "__init__"),
-        ("timeline", "layouts"),
+        ("timeline", "layouts", "timing"),
         ("cli", "__main__"),
     ),
     "gemm_lab": (

@@ -9,6 +9,7 @@ attribute has to be on the list, and only names and items of R are assigned to. 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from gpu_simulator.faults import MalformedPtx
 from gpu_simulator.machine.special_registers import NAMES
@@ -17,7 +18,6 @@ _TOKEN = re.compile(r"\.?[A-Za-z_]\w*|\d\w*|'[^'\n]*'|[=!<>]=|<<|>>|//|\.\.\.|[ 
 # Local names of a block, numbers, words of the simulator's tables, indentation.
 _OWN = re.compile(r"r\d{1,7}|t\d{1,7}b?|acc\d{1,7}|\d{1,20}|'[A-Za-z0-9_ ]{0,32}'| |\n(?: {4}){0,2}", re.ASCII)
 _ASSIGNMENT = re.compile(r"^ {4,8}(?:R\[\d+\]|\(?[A-Za-z]\w*(?:, [A-Za-z]\w*)*(?:,\))?) = ", re.ASCII | re.MULTILINE)
-_HEAD = "def block(resident, lanes):\n"
 
 _SYMBOLS = "+ - * / // % & | ^ ~ << >> < > <= >= == != ( ) [ ] , : = ..."
 _WORDS = "return if pass None True False resident lanes R m get put one x"
@@ -33,7 +33,22 @@ SYMBOLS, WORDS, ATTRIBUTES = (frozenset(text.split()) for text in (_SYMBOLS, _WO
 REGISTERS = frozenset(
     name.replace(".", "_") for name in NAMES
 )  # special registers: attributes of lanes, and clocks of resident blocks
-KNOWN = SYMBOLS | WORDS | {f".{name}" for name in ATTRIBUTES | REGISTERS}
+KNOWN = SYMBOLS | WORDS | frozenset({f".{name}" for name in ATTRIBUTES | REGISTERS})
+
+
+@dataclass(frozen=True)
+class Language:
+    """Which generated text passes. head: its first line.   known: tokens, beside names of the namespace and numbers."""
+
+    head: str
+    known: frozenset[str]
+
+    def has(self, token: str, namespace: dict) -> bool:
+        """Whether a token is on the list, a number, a local name, or a name of the namespace."""
+        return token in SYMBOLS or token in self.known or bool(_OWN.fullmatch(token)) or _named(token, namespace)
+
+
+BLOCKS = Language("def block(resident, lanes):\n", KNOWN)  # basic blocks of PTX
 
 
 class Refused(MalformedPtx):
@@ -46,14 +61,14 @@ class Refused(MalformedPtx):
         self.line = line
 
 
-def check(source: str, namespace: dict) -> None:
+def check(source: str, namespace: dict, language: Language = BLOCKS) -> None:
     """Raise `Refused` unless every token of `source` is known. namespace: what it can use besides its own names."""
-    if not source.startswith(_HEAD) or "'''" in source:
+    if not source.startswith(language.head) or "'''" in source:
         raise Refused(source, 0)
-    tokens = _TOKEN.findall(source, len(_HEAD) - 1)
+    tokens = _TOKEN.findall(source, len(language.head) - 1)
     for token in set(tokens):
-        if token not in KNOWN and not _OWN.fullmatch(token) and not _named(token, namespace):
-            raise Refused(token, source[: source.find(token, len(_HEAD))].count("\n"))
+        if not language.has(token, namespace):
+            raise Refused(token, source[: source.find(token, len(language.head))].count("\n"))
     if tokens.count("=") != len(_ASSIGNMENT.findall(source)):  # an assignment to an attribute, or inside an expression
         for number, line in enumerate(source.split("\n")):
             if _TOKEN.findall(line).count("=") != len(_ASSIGNMENT.findall(line)):
@@ -65,9 +80,9 @@ def _named(token: str, namespace: dict) -> bool:
     return token in namespace and token.isidentifier() and not token.startswith("_")
 
 
-def function_of(source: str, name: str, namespace: dict):
+def function_of(source: str, name: str, namespace: dict, language: Language = BLOCKS):
     """The function `block` that `source` defines. name: of the text, for tracebacks. Raises `Refused`."""
-    check(source, namespace)
+    check(source, namespace, language)
     try:
         code = compile(source, name, "exec")
     except SyntaxError as error:

@@ -2,10 +2,12 @@
 
 import pytest
 
+from gpu_simulator.codegen.allow_list import Refused, function_of
 from gpu_simulator.compiler.disassembly import SassLine
 from gpu_simulator.errors import LabError
 from gpu_simulator.timing.constants_file import constants, known
 from gpu_simulator.timing.machine_code import decode
+from gpu_simulator.timing.path_functions import PATHS
 
 
 def one(text, control=0):
@@ -56,3 +58,10 @@ def test_constants_name_their_sources_and_refuse_unknown_names():
         constants("h200")["speed_of_light"]
     with pytest.raises(LabError, match="predictions exist for"):
         constants("tpu")
+
+
+@pytest.mark.parametrize("line", ["t = open", "t = np.load", "R[0].x = t", "t = special('a\\n')", "import os"])
+def test_generated_lines_pass_the_same_check_as_those_of_ptx(line):
+    assert function_of(f"{PATHS.head}    t = u64(m)\n    return t\n", "text", {"u64": None}, PATHS)
+    with pytest.raises(Refused):
+        function_of(f"{PATHS.head}    {line}\n    return t\n", "text", {"np": None}, PATHS)

@@ -58,8 +58,8 @@ class Writer:
         if operand.kind == "const" or (operand.kind in ("R", "UR", "imm") and operand.value is not None):
             plain = Operand(operand.kind, operand.value)
             text = f"wide({self.word(plain)}, {self.word(plain, 1)})"
-            return f"(np.uint64(0) - {text})" if operand.negative else text
-        return "ZERO.astype(np.uint64)"
+            return f"(u64(ZERO) - {text})" if operand.negative else text
+        return "u64(ZERO)"
 
     def predicate(self, operand: Operand) -> str:
         """Text of a predicate that is read."""
@@ -82,7 +82,7 @@ class Writer:
         name = {"R": "R", "UR": "U", "P": "P", "UP": "V"}[operand.kind]
         if operand.kind in ("UR", "UP"):
             return [f"put_uniform({name}[{number + plus}], {text}, {lanes})"]  # type: ignore[operator]
-        return [f"put({name}[{number + plus}], {text}, where={lanes})"]  # type: ignore[operator]
+        return [f"put({name}[{number + plus}], {text}, {lanes})"]  # type: ignore[operator]
 
     # ---- Instructions as text ----
 
@@ -109,19 +109,19 @@ def _sum(w: Writer, one: Instruction, g: str) -> list[str]:
     carries = [s for s in one.sources if s.kind in ("P", "UP")] if extended else []
     carries = [s for s in carries if not (s.value == 7 and s.inverted)]
     if len(one.destinations) == 1 or all(d.value == 7 for d in one.destinations[1:]):
-        terms = [w.word(s, carry=extended) for s in words] + [f"{w.predicate(c)}.astype(np.uint32)" for c in carries]
+        terms = [w.word(s, carry=extended) for s in words] + [f"u32({w.predicate(c)})" for c in carries]
         return w.store(one.destinations[0], " + ".join(terms), g)
     terms = []
     for s in words:
         if s.negative and not extended:
             plain = Operand(s.kind, s.value)
-            terms.append(f"(~{w.word(plain)}).astype(np.uint64) + np.uint64(1)")
+            terms.append(f"u64(~{w.word(plain)}) + n64(1)")
         else:
-            terms.append(f"{w.word(s, carry=extended)}.astype(np.uint64)")
-    terms += [f"{w.predicate(c)}.astype(np.uint64)" for c in carries]
+            terms.append(f"u64({w.word(s, carry=extended)})")
+    terms += [f"u64({w.predicate(c)})" for c in carries]
     lines = [f"t = {' + '.join(terms)}"]
     lines += w.store(one.destinations[0], "low32(t)", g)
-    return lines + w.store(one.destinations[1], "t >> np.uint64(32) != 0", g)
+    return lines + w.store(one.destinations[1], "t >> n64(32) != 0", g)
 
 
 def _wide_store(w: Writer, one: Instruction, g: str, text: str) -> list[str]:
@@ -134,7 +134,7 @@ def _product(w: Writer, one: Instruction, g: str) -> list[str]:
     a, b, c = [s for s in one.sources if s.kind not in ("P", "UP")][:3]
     unsigned = "U32" in one.modifiers and "MOV" not in one.modifiers
     if "WIDE" in one.modifiers or "HI" in one.modifiers:
-        cast = "{}.astype(np.uint64)" if unsigned else "signed({}).astype(np.uint64)"
+        cast = "u64({})" if unsigned else "u64(signed({}))"
         text = f"{cast.format(w.word(a))} * {cast.format(w.word(b))} + {w.pair(c)}"
         if "HI" in one.modifiers:
             return w.store(one.destinations[0], f"high32({text})", g)
@@ -145,7 +145,7 @@ def _product(w: Writer, one: Instruction, g: str) -> list[str]:
     text = f"{w.word(a)} * {w.word(b)} + {w.word(c, carry='X' in one.modifiers)}"
     if "X" in one.modifiers:
         carry = [s for s in one.sources if s.kind in ("P", "UP")]
-        text += "".join(f" + {w.predicate(p)}.astype(np.uint32)" for p in carry[:1])
+        text += "".join(f" + u32({w.predicate(p)})" for p in carry[:1])
     return w.store(one.destinations[0], text, g)
 
 
@@ -213,7 +213,7 @@ def _shift(w: Writer, one: Instruction, g: str) -> list[str]:
     right, whole = one.modifiers[0] == "R", "HI" in one.modifiers
     signed_word = "S32" in one.modifiers
     if any("64" in m for m in one.modifiers):
-        text = f"wide({w.word(low)}, {w.word(high)}) {'>>' if right else '<<'} {w.word(by)}.astype(np.uint64)"
+        text = f"wide({w.word(low)}, {w.word(high)}) {'>>' if right else '<<'} u64({w.word(by)})"
         return w.store(one.destinations[0], f"{'high32' if whole else 'low32'}({text})", g)
     if right:
         function = "shift_right_signed" if signed_word else "shift_right"
@@ -225,20 +225,16 @@ def _scaled_sum(w: Writer, one: Instruction, g: str) -> list[str]:
     """LEA: (a << shift) + b; LEA.HI: the high word of (c:a << shift), plus b; SX32: a is extended by its sign."""
     words = [s for s in one.sources if s.kind not in ("P", "UP")]
     carry = [s for s in one.sources if s.kind in ("P", "UP")]
-    add = f" + {w.predicate(carry[0])}.astype(np.uint32)" if "X" in one.modifiers and carry else ""
+    add = f" + u32({w.predicate(carry[0])})" if "X" in one.modifiers and carry else ""
     a, b = words[:2]
-    shift = f"np.uint64({literal(words[-1].value)})"
+    shift = f"n64({literal(words[-1].value)})"
     if "HI" in one.modifiers:
-        whole = (
-            f"signed({w.word(a)}).astype(np.uint64)"
-            if "SX32" in one.modifiers
-            else f"wide({w.word(a)}, {w.word(words[2])})"
-        )
+        whole = f"u64(signed({w.word(a)}))" if "SX32" in one.modifiers else f"wide({w.word(a)}, {w.word(words[2])})"
         return w.store(one.destinations[0], f"high32({whole} << {shift}) + {w.word(b)}{add}", g)
-    lines = [f"t = (({w.word(a)}.astype(np.uint64) << {shift}) & M32) + {w.word(b)}.astype(np.uint64)"]
+    lines = [f"t = ((u64({w.word(a)}) << {shift}) & M32) + u64({w.word(b)})"]
     lines += w.store(one.destinations[0], "low32(t)" + add, g)
     for target in one.destinations[1:2]:
-        lines += w.store(target, "t >> np.uint64(32) != 0", g)
+        lines += w.store(target, "t >> n64(32) != 0", g)
     return lines
 
 
@@ -257,7 +253,7 @@ def _special(w: Writer, one: Instruction, g: str) -> list[str]:
     source = one.sources[0]
     if source.kind != "special":
         return []
-    lines = w.store(one.destinations[0], f"special({source.value!r})", g)
+    lines = w.store(one.destinations[0], f"special({str(source.value).replace('.', ' ')!r})", g)
     return lines + (w.store(one.destinations[0], "ZERO", g, 1) if one.width == 2 else [])
 
 
@@ -283,16 +279,14 @@ def _halves(w: Writer, one: Instruction, g: str) -> list[str]:
 
 def _packed(w: Writer, one: Instruction, g: str) -> list[str]:
     mask = literal(one.sources[-1].value)
-    terms = [f"P[{i}].astype(np.uint32) << np.uint32({i})" for i in range(7) if mask >> i & 1]
+    terms = [f"u32(P[{i}]) << n32({i})" for i in range(7) if mask >> i & 1]
     return w.store(one.destinations[0], " | ".join(terms) or "ZERO", g)
 
 
 def _unpacked(w: Writer, one: Instruction, g: str) -> list[str]:
     mask = literal(one.sources[-1].value)
     source = w.word(next(s for s in one.sources if s.kind == "R"))
-    return [
-        f"put(P[{i}], ({source} >> np.uint32({i}) & np.uint32(1)) != 0, where={g})" for i in range(7) if mask >> i & 1
-    ]
+    return [f"put(P[{i}], ({source} >> n32({i}) & n32(1)) != 0, {g})" for i in range(7) if mask >> i & 1]
 
 
 def _elected(w: Writer, one: Instruction, g: str) -> list[str]:
@@ -302,10 +296,7 @@ def _elected(w: Writer, one: Instruction, g: str) -> list[str]:
 def _voted(w: Writer, one: Instruction, g: str) -> list[str]:
     source = w.predicate(next(s for s in one.sources if s.kind in ("P", "UP")))
     lanes = f"full({g})"
-    if "ALL" in one.modifiers:
-        text = f"(~{lanes} | {source}).all(1, keepdims=True)"
-    else:
-        text = f"({lanes} & {source}).any(1, keepdims=True)"
+    text = f"all_lanes(~{lanes} | {source})" if "ALL" in one.modifiers else f"any_lane({lanes} & {source})"
     lines = []
     for target in one.destinations:
         lines += w.store(target, text if target.kind in ("P", "UP") else "ZERO", g)

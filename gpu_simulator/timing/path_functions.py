@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_simulator.codegen.allow_list import Language, function_of
 from gpu_simulator.timing import word_functions
 from gpu_simulator.timing.integer_ops import Writer
 from gpu_simulator.timing.machine_code import Instruction
@@ -118,10 +119,10 @@ def block_function(code: Sequence[Instruction], writer: Writer, needed: frozense
             if one.index in needed and spilled(one):
                 lines += _spill(one, writer)
         if one.op in ("BRA", "CALL", "EXIT"):
-            lines.append(f"taken = full({writer.guard(one)}).copy()")
+            lines.append(f"taken = full({writer.guard(one)})")
             for source in one.sources:
                 if source.kind in ("P", "UP"):
-                    lines.append(f"taken &= {writer.predicate(source)}")
+                    lines.append(f"taken = taken & {writer.predicate(source)}")
         elif one.index in needed and spilled(one):
             lines += _spill(one, writer)
         elif one.index in needed:
@@ -130,11 +131,8 @@ def block_function(code: Sequence[Instruction], writer: Writer, needed: frozense
                 lines.append(f"g = {writer.guard(one)}")
             lines += made
     ended = code[-1].op in ("BRA", "CALL", "EXIT")
-    text = "def block(m, record, special):\n    " + "\n    ".join([*lines, "return taken" if ended else "return None"])
-    scope = dict(_SCOPE)
-    exec(compile(text, "<machine code>", "exec"), scope)
-    scope["source"] = text
-    return scope["block"]
+    text = "".join(f"    {line}\n" for line in [*lines, "return taken" if ended else "return None"])
+    return function_of(PATHS.head + text, "<machine code>", dict(_SCOPE), PATHS)
 
 
 def _spill(one: Instruction, writer: Writer) -> list[str]:
@@ -145,7 +143,7 @@ def _spill(one: Instruction, writer: Writer) -> list[str]:
             lines += writer.store(one.destinations[0], f"stack({place})", "g", i)
         else:
             value = next(s for s in one.sources if s.kind == "R")
-            lines.append(f"put(stack({place}), {writer.word(value, i)}, where=g)")
+            lines.append(f"put(stack({place}), {writer.word(value, i)}, g)")
     return lines
 
 
@@ -156,12 +154,10 @@ def _address(operand: Any, writer: Writer) -> str:
     terms = []
     for kind, number, is_wide in registers:
         bank = "R" if kind == "R" else "U"
-        terms.append(
-            f"wide({bank}[{number}], {bank}[{number + 1}])" if is_wide else f"{bank}[{number}].astype(np.uint64)"
-        )
+        terms.append(f"wide({bank}[{number}], {bank}[{number + 1}])" if is_wide else f"u64({bank}[{number}])")
     if not terms:
-        return f"K({offset}).astype(np.uint64)"
-    return " + ".join(terms) + (f" + np.uint64({offset & (1 << 64) - 1})" if offset else "")
+        return f"u64(K({offset & 0xFFFFFFFF}))"
+    return " + ".join(terms) + (f" + n64({offset & (1 << 64) - 1})" if offset else "")
 
 
 def _extra(one: Instruction, writer: Writer) -> str:
@@ -194,10 +190,17 @@ def _put_uniform(target: np.ndarray, value: np.ndarray, lanes: np.ndarray) -> No
     np.copyto(target, value, where=lanes.any(1, keepdims=True))
 
 
+# What a generated line may contain beside the names of `_SCOPE`.
+_WORDS = ("m", "record", "special", "g", "t", "taken", "return", "None", ".where", ".abs", ".minimum", ".maximum")
+PATHS = Language("def block(m, record, special):\n", frozenset(_WORDS))
 _SCOPE: dict[str, Any] = {
+    "__builtins__": {},
+    **dict.fromkeys(("R", "U", "P", "V", "K", "ZERO", "TRUE", "stack", "full")),  # the state of a walk
     "np": np,
     "put": _put,
     "put_uniform": _put_uniform,
     "M32": np.uint64(0xFFFFFFFF),
+    "n32": np.uint32,
+    "n64": np.uint64,
     **{name: getattr(word_functions, name) for name in dir(word_functions) if not name.startswith("_")},
 }

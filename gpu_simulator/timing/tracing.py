@@ -190,11 +190,11 @@ class _Walk:
         cluster = self.launch.cluster
         rank = self.block[0] % cluster[0] + cluster[0] * (self.block[1] % cluster[1])
         word = {
-            "SR_TID.X": thread,
+            "SR_TID X": thread,
             "SR_LANEID": thread % 32,
-            "SR_CTAID.X": self.block[0],
-            "SR_CTAID.Y": self.block[1],
-            "SR_CTAID.Z": self.block[2],
+            "SR_CTAID X": self.block[0],
+            "SR_CTAID Y": self.block[1],
+            "SR_CTAID Z": self.block[2],
             "SR_CgaCtaId": rank,
             "SR_SWINHI": SHARED_WINDOW >> 32,
             "SR_VIRTID": thread // 32,

@@ -7,6 +7,26 @@ import numpy as np
 Word = np.ndarray  # of uint32
 
 
+def u32(x: np.ndarray) -> Word:
+    """A word, or a predicate as 0 or 1."""
+    return x.astype(np.uint32)
+
+
+def u64(x: np.ndarray) -> np.ndarray:
+    """A word, a signed one or a predicate as uint64."""
+    return x.astype(np.uint64)
+
+
+def all_lanes(x: np.ndarray) -> np.ndarray:
+    """Whether a predicate holds in all lanes of a warp: shape (warps, 1)."""
+    return x.all(1, keepdims=True)
+
+
+def any_lane(x: np.ndarray) -> np.ndarray:
+    """Whether a predicate holds in a lane of a warp: shape (warps, 1)."""
+    return x.any(1, keepdims=True)
+
+
 def signed(x: Word) -> np.ndarray:
     """The same bits as int64, read as a signed word."""
     return x.view(np.int32).astype(np.int64)

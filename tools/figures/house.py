@@ -34,14 +34,13 @@ HOUSE = (
         "any kernel without a GPU",
         (
             (("cli",), "a .cu file from a terminal"),
-            (("timeline", "layouts"), "who is busy; other layouts"),
+            (("timeline", "layouts", "timing"), "who is busy; predicted cycles"),
             (("kernel_file", "simulating"), "CUDA source"),
             (("launching",), "one launch"),
             (("report", "effort", "launch_checks", "launch_progress", "memory_limit"), "what it costs, and its limits"),
             (("observers",), "counts, races, hazards"),
             (("codegen",), "PTX to NumPy"),
             (("machine", "arithmetic", "runtime"), "blocks, memories, barriers"),
-            (("timing",), "predicted cycles"),
             (("ptx", "compiler"), "instructions, basic blocks"),
             (("hardware", "errors", "argument_checks", "faults"), "data sheets, banks, layouts"),
         ),
@@ -111,7 +110,7 @@ def _package(page: Sheet, top: float, package: str, what: str, floors) -> None:
         for line, words in enumerate((BESIDE, "CUDA", "to PTX")):
             page.text(x + _ANNEX / 2, y + tall / 2 + 0.22 * (line - 1), words, mono=not line)
         for row, (parts, _) in enumerate(floors[:-1]):
-            if parts[0] not in ("cli", "timing"):  # these two import the compiler
+            if not {"cli", "timing"} & set(parts):  # these two import the compiler
                 page.line((x, y + row * _FLOOR), (x, y + (row + 1) * _FLOOR), colour=style.VERMILION, lw=3.0, z=4)
     for row, (above, below) in enumerate(zip(floors, floors[1:], strict=False), 1):
         if (above[0][0], below[0][0]) in APART:
