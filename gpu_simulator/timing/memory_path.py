@@ -18,10 +18,14 @@ LINE = 128
 
 @dataclass(frozen=True)
 class Beyond:
-    """What lies behind an SM's port: cycles until a request of an array comes back, by the array's number."""
+    """What lies behind an SM's port: cycles until a request of an array comes back, by the array's number.
+
+    local: of a thread's stack: bytes a cycle, and cycles until a request comes back.
+    """
 
     latency: dict[int, float]
     otherwise: float
+    local: tuple[float, float]
 
 
 class MemoryPath:
@@ -120,25 +124,30 @@ class MemoryPath:
         return released, ready + self.of["l1_latency"] + self.slope * (access.amount / LINE - 1)
 
     def local(self, part: int, now: float, warp: int, access: Access, loads: bool) -> tuple[float, float]:
-        """LDL and STL: each word of the stack is a line of a warp. L1 keeps lines, and writes through to L2."""
+        """LDL and STL: each word of the stack is a line of a warp. L1 keeps lines, and writes through to L2.
+
+        The bytes that are read and those that are written share the way to L2, because no two SMs share a line.
+        """
         start = self._leave(part, now, self.tag_free)
         words = max(access.amount // LINE, 1)
         self._look_up(start, words)
         self.data_free = max(self.data_free, start) + words
         self.busy_data += words
         ready = self.tag_free
+        rate, latency = self.beyond.local
         for word in range(words):
-            number = -1 - (warp << 20 | access.base + word)
+            number = -1 - (warp << 20 | (access.base + word) % (1 << 20))  # no array has negative lines
             if number in self.l1:
                 ready = max(ready, self.l1[number])
                 self.l1.move_to_end(number)
             elif loads:
-                ready = max(ready, self._from_l2(self.tag_free, LINE, number, self.of["local_bytes_per_cycle"]))
+                ready = max(ready, self._through_port(self.tag_free, LINE, rate) + latency)
                 self.misses += 1
             self.l1[number] = ready
         self._trim()
         if not loads:
-            self._buffer(start, words * LINE)
+            done = self._through_port(start, words * LINE, min(rate, self.of["store_bytes_per_cycle"]))
+            self.tag_free = max(self.tag_free, done - self.of["store_queue_cycles"])
         return start + words, ready + self.of["l1_latency"]
 
     def copy(self, part: int, now: float, access: Access) -> tuple[float, float]:
@@ -167,9 +176,12 @@ class MemoryPath:
         return self.port_free + self.beyond.latency.get(array, self.beyond.otherwise) + self.of["tma_latency"]
 
     def _from_l2(self, now: float, amount: float, line: int, rate: float) -> float:
-        start = max(now, self.port_free)
-        taken = amount / rate
-        self.port_free = start + taken
-        self.busy_port += taken
         latency = self.beyond.latency.get((line * LINE - FIRST_ARRAY) // APART, self.beyond.otherwise)
-        return start + taken + latency - self.of["l1_latency"]
+        return self._through_port(now, amount, rate) + latency - self.of["l1_latency"]
+
+    def _through_port(self, now: float, amount: float, rate: float) -> float:
+        """When the last of some bytes has passed between L1 and L2."""
+        taken = amount / rate
+        self.port_free = max(now, self.port_free) + taken
+        self.busy_port += taken
+        return self.port_free

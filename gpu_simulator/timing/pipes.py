@@ -18,7 +18,7 @@ PIPES = ("tensor", "fma", "heavy", "alu", "xu", "uniform", "branch", "mio")
 _ALU = frozenset((
     "IADD3", "VIADD", "LOP3", "ISETP", "SHF", "LEA", "SEL", "PRMT", "IMNMX", "VIMNMX", "VIADDMNMX", "IABS", "PLOP3",
     "P2R", "R2P", "FSETP", "FMNMX", "FSEL", "LEPC", "BMSK", "SGXT", "VABSDIFF", "FLO", "POPC", "MOV", "CS2R", "F2FP",
-    "HADD2", "MOVM",
+    "HADD2",
 ))  # fmt: skip
 _FMA = frozenset(["FFMA", "FMUL", "FADD"])
 _HEAVY = frozenset(["IMAD", "HFMA2", "HMUL2"])
@@ -109,6 +109,8 @@ def _unit(one: Instruction, of: Constants) -> tuple[str | None, float, str, floa
         return "heavy", of["imad_cycles"], "fixed", of["fixed_latency"]
     if op in _ALU:
         return "alu", of["alu_cycles"], "fixed", of["fixed_latency"]
+    if op == "MOVM":
+        return "mio", 0, "shuffle", of["movm_latency"]
     if op in _XU:
         return "xu", of["xu_cycles"], "slow", of["xu_latency"]
     if op in ("S2R", "S2UR"):

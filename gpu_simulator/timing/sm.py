@@ -356,7 +356,7 @@ class SmModel(AsynchronousUnits):
             self.board_reason[warp][step.sets] = reason
         if step.frees is not None and released > self.boards[warp][step.frees]:
             self.boards[warp][step.frees] = released
-            self.board_reason[warp][step.frees] = LONG if kind in ("copy", "global") else SHORT
+            self.board_reason[warp][step.frees] = LONG if kind in ("copy", "global", "local") else SHORT
         return None
 
     def _wgmma(self, warp: int, part: int, number: int, now: float) -> tuple[float, int] | None:

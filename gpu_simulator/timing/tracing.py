@@ -59,12 +59,14 @@ class Trace:
     code: the kernel's instructions.   paths: of each warp, the indices of the instructions it issues, in order.
     accesses: of each warp, the `Access` of each recorded instruction on its path, in order (None if all lanes are off).
     unknown: opcodes that were not executed although an address or a branch may depend on them.
+    stack: words of each thread's stack that are used.
     """
 
     code: tuple[Instruction, ...]
     paths: tuple[np.ndarray, ...]
     accesses: tuple[list[Access | None], ...]
     unknown: frozenset[str] = frozenset()
+    stack: int = 0
 
     @property
     def issued(self) -> int:
@@ -137,6 +139,7 @@ class _Walk:
         self.events: list[tuple[int, np.ndarray]] = []
         self.accesses: list[list[Access | None]] = [[] for _ in range(self.warps)]
         self.known: dict[Any, list[Access | None]] = {}
+        self.stack = 0
 
     def run(self) -> Trace:
         scope_of = [function.__globals__ for function in self.program.functions]
@@ -183,7 +186,7 @@ class _Walk:
         for warp in range(self.warps):
             mine = numbers[present[:, warp]]
             paths.append(np.concatenate([spans[number] for number in mine]) if len(mine) else np.arange(0))
-        return Trace(program.code, tuple(paths), tuple(self.accesses), program.unknown)
+        return Trace(program.code, tuple(paths), tuple(self.accesses), program.unknown, self.stack)
 
     def special(self, name: str) -> np.ndarray:
         thread = np.arange(self.warps * 32, dtype=np.uint32).reshape(self.warps, 32)
@@ -229,6 +232,7 @@ class _Walk:
             cost = made[warp]
             if cost is not None and one.op in ("LDL", "STL"):
                 word = int(address[warp][lanes[warp]][0]) >> 2
+                self.stack = max(self.stack, -word % (1 << 30))  # a stack grows down from address 0
                 cost = Access(1, cost.lines, cost.sectors, word, cost.amount, cost.lanes)
             elif cost is not None and cost.lines:
                 cost = Access(cost.wavefronts, cost.lines, cost.sectors, int(base[warp]) >> 7, cost.amount, cost.lanes)

@@ -19,11 +19,12 @@ from gpu_simulator.hardware import data_sheets
 from gpu_simulator.hardware.occupancy import occupancy
 from gpu_simulator.timing.constants_file import Constants, constants
 from gpu_simulator.timing.machine_code import Instruction
-from gpu_simulator.timing.memory_path import Beyond
+from gpu_simulator.timing.memory_path import LINE, Beyond
 from gpu_simulator.timing.sm import REASONS, SmModel, SmResult
 from gpu_simulator.timing.tracing import Launch, Trace, trace
 
 BUDGET = 120_000  # warp instructions of the blocks of an SM that are stepped through
+MOST_WAVES = 8  # of a grid whose first wave matters
 L1_KIB = {"sm_75": 96, "sm_80": 192, "sm_90": 256, "sm_100": 256, "sm_103": 256}  # L1 and shared memory together
 
 
@@ -129,8 +130,9 @@ class _Run:
         tiles = product.tiles(product.m)
         self.turns = -(-tiles // self.blocks) if self.blocks < tiles else 1  # tiles of D that a block makes
         self.traced: dict[tuple[int, int, int], Trace] = {}
-        share = of["first_touch_share"]
-        self.beyond = Beyond({}, of["l2_latency"] + share * (of["dram_latency"] - of["l2_latency"]))
+        self.stepped: dict[tuple[int, int, int, bool], SmResult] = {}
+        self.loaded = of["l2_latency"] + of["first_touch_share"] * (of["dram_latency"] - of["l2_latency"])
+        self.cold = self.loaded + of["cold_latency"]
 
     def result(self) -> Prediction:
         product = self.product
@@ -146,6 +148,7 @@ class _Run:
             if full and rest:
                 ending = cycles if last == self.resident else self._wave(last, product.m, short, long)[0]
             cycles = cycles * max(full, 1) + ending
+        cycles += self._cold_start()
         span = second.cycles - (first.cycles if first else 0.0)
         code = self._decoded()
         ops = {one.op for one in code}
@@ -192,6 +195,18 @@ class _Run:
             cycles += slope * (product.k - long) * self.turns
         return cycles, first, second
 
+    def _cold_start(self) -> float:
+        """Cycles by which the first tiles of the SMs take longer, because nothing is in L2 yet."""
+        product = self.product
+        if self.turns > MOST_WAVES or self.blocks > MOST_WAVES * self.resident * product.sms:
+            return 0.0
+        m = product.m
+        if self.turns > 1:
+            m = -(-self.blocks // product.row_tiles) * product.m_step
+        short, long = self._lengths(m)
+        warm = self._wave(self.resident, m, short, long)[0]
+        return self._wave(self.resident, m, short, long, cold=True)[0] - warm
+
     def _issued(self, m: int, k: int) -> float:
         return self._trace(0, m, k).issued * self.resident
 
@@ -220,20 +235,33 @@ class _Run:
             self.traced[place, m, k] = trace(self.compiled, self.compiled.arch, launch, block)
         return self.traced[place, m, k]
 
-    def _step(self, resident: int, m: int, k: int) -> SmResult:
-        traces = [self._trace(place, m, k) for place in range(resident)]
-        arch = self.compiled.arch.rstrip("af")
-        taken = resident * (self.compiled.smem + self.sheet.smem_reserved_per_block)
-        l1 = max(1024 * L1_KIB.get(arch, 128) - taken, 8192)
-        starts = [place * self.of["block_launch_cycles"] for place in range(resident)]
-        return SmModel(traces, self.of, self.beyond, l1, starts, cluster=self.cluster).run()
+    def _step(self, resident: int, m: int, k: int, cold: bool = False) -> SmResult:
+        if (resident, m, k, cold) not in self.stepped:
+            traces = [self._trace(place, m, k) for place in range(resident)]
+            arch = self.compiled.arch.rstrip("af")
+            taken = resident * (self.compiled.smem + self.sheet.smem_reserved_per_block)
+            l1 = max(1024 * L1_KIB.get(arch, 128) - taken, 8192)
+            starts = [place * self.of["block_launch_cycles"] for place in range(resident)]
+            beyond = Beyond({}, self.cold if cold else self.loaded, self._local(traces))
+            model = SmModel(traces, self.of, beyond, l1, starts, cluster=self.cluster)
+            self.stepped[resident, m, k, cold] = model.run()
+        return self.stepped[resident, m, k, cold]
 
-    def _wave(self, resident: int, m: int, short: int, long: int) -> tuple[float, SmResult | None, SmResult]:
+    def _local(self, traces: list[Trace]) -> tuple[float, float]:
+        """Bytes a cycle and latency of the stacks: those of all SMs together may be more than L2 holds."""
+        stacks = sum(one.stack * len(one.paths) for one in traces) * LINE * self.sheet.sms
+        if stacks < self.sheet.l2_mb * 2**20:
+            return self.of["local_bytes_per_cycle"], self.of["l2_latency"]
+        return self.of["dram_stack_bytes_per_cycle"], self.of["dram_latency"]
+
+    def _wave(
+        self, resident: int, m: int, short: int, long: int, cold: bool = False
+    ) -> tuple[float, SmResult | None, SmResult]:
         """Cycles of a wave of `resident` blocks an SM, and what the SM did for the two lengths of K."""
-        second = self._step(resident, m, long)
+        second = self._step(resident, m, long, cold)
         if long >= self.product.k:
             return second.cycles, None, second
-        first = self._step(resident, m, short)
+        first = self._step(resident, m, short, cold)
         slope = (second.cycles - first.cycles) / (long - short)
         return second.cycles + slope * (self.product.k - long), first, second
 
