@@ -4,6 +4,8 @@
     python -m tools.blind predict 1                    # predicted.csv, to be committed before the next step
     python -m tools.blind record 1                     # cards.csv, on a GPU with Nsight Compute
     python -m tools.blind score 1                      # the table of errors
+    python -m tools.blind predict published            # the ladders that others have printed, on GPUs that are not here
+    python -m tools.blind score published
 
 A variant is a rung with other settings, without one of its ideas (the `[[ablation]]` entries of its ladder), or with an
 edit that a learner makes, at one of several sizes. Those that do not compile or cannot be launched are drawn again; no
@@ -53,6 +55,7 @@ CHOICES = {
     "THREAD_N": (4, 8),
     "STORE_N": (32, 64),
 }
+PUBLISHED = "published"
 # What a learner tries: a pattern of the source, and what replaces its first occurrence.
 EDITS = {
     "a doubled barrier": (r"__syncthreads\(\);", "__syncthreads(); __syncthreads();"),
@@ -132,9 +135,9 @@ def launchable(one: Variant) -> bool:
         return False
 
 
-def folder_of(seed: int) -> Path:
-    """Where the trials of a seed lie."""
-    return data_dir("results") / "blind" / str(seed)
+def folder_of(campaign: int | str) -> Path:
+    """Where the trials of a seed lie, or the published ladders."""
+    return data_dir("results") / "blind" / str(campaign)
 
 
 def read_variants(seed: int) -> list[Variant]:
@@ -158,6 +161,29 @@ def _predicted(one: Variant) -> dict[str, object]:
     except LabError as error:
         return {"cycles": "", "top_stall": "", "unit": "", "failed": str(error)}
     return {"cycles": round(found.cycles), "top_stall": found.top_reason, "unit": found.binding[0], "failed": ""}
+
+
+def predict_published() -> list[dict[str, object]]:
+    """A row for each step in `published/steps.csv`, with its predicted cycles and TFLOPS."""
+    steps = read_rows(folder_of(PUBLISHED) / "steps.csv")
+    kernels = {(row["kernel"], row["gpu"], row["n"]) for row in steps}
+    with ProcessPoolExecutor(2) as pool:
+        found = dict(zip(sorted(kernels), pool.map(_predicted_step, sorted(kernels)), strict=True))
+    return [row | found[row["kernel"], row["gpu"], row["n"]] for row in steps]
+
+
+def _predicted_step(step: tuple[str, str, str]) -> dict[str, object]:
+    name, gpu, size = step
+    spec, n = lab.kernel(name).spec, int(size)
+    config = spec.configure(gpu)
+    found = prediction(lab.kernel(name, **config), gpu, n, n, n)
+    speed = 2 * n**3 / found.seconds / 1e12
+    return {
+        "config": config_text(config),
+        "cycles": round(found.cycles),
+        "clock_mhz": round(found.clock_mhz),
+        "tflops": round(speed, 1),
+    }
 
 
 COLUMNS = ("cycles", "duration_ns", *(name for name in CARD_METRICS if name.startswith("stall_")))
@@ -230,16 +256,14 @@ def main(arguments: list[str] | None = None) -> int:
         ("record", "record them here with Nsight Compute"),
         ("score", "compare"),
     ):
-        commands.add_parser(name, help=text).add_argument("seed", type=int)
+        commands.add_parser(name, help=text).add_argument("campaign", help="a seed, or: published")
     commands.choices["record"].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
     options = parser.parse_args(arguments)
-    if options.command == "score":
-        print(score(str(options.seed)))
-        return 0
     if options.command == "record":
-        return record(options.seed, options.into or folder_of(options.seed) / "recorded.csv")
+        return record(int(options.campaign), options.into or folder_of(options.campaign) / "recorded.csv")
     if options.command == "predict":
-        write_rows(folder_of(options.seed) / "predicted.csv", predict(options.seed))
+        rows = predict_published() if options.campaign == PUBLISHED else predict(int(options.campaign))
+        write_rows(folder_of(options.campaign) / "predicted.csv", rows)
         return 0
     found = draw(options.seed, options.count)
     write_rows(folder_of(options.seed) / "variants.csv", [vars(one) for one in found])
