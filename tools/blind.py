@@ -30,6 +30,7 @@ from gemm_lab.lab.actions.ablating import without
 from gemm_lab.lab.actions.predicting import prediction
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
+from gemm_lab.measure import published_trials
 from gemm_lab.measure.blind_trials import KEY, errors, trials
 from gemm_lab.measure.cards import CARD_METRICS, ProfileCard
 from gemm_lab.measure.profile import read_rows
@@ -244,6 +245,29 @@ def score(campaign: str) -> str:
     return "\n".join(rows)
 
 
+def score_published() -> str:
+    """A table of the published steps: speeds, their errors, the errors of the ratios to the step before."""
+    found = published_trials.steps()
+    pairs = published_trials.ratios(found)
+    before = {one.after: one for one in pairs}
+    rows = [f"{'':30} {'':>8} {'n':>5} {'predicted':>10} {'published':>10} {'error':>8} {'error of the ratio':>20}"]
+    for one in found:
+        ratio = before.get(one)
+        rows.append(
+            f"{one.source + ' ' + one.step:42.42} {one.gpu:8} {one.n:5} {one.predicted:10.1f} {one.published:10.1f} "
+            f"{one.error:+8.1%} {f'{ratio.error:+.1%}' if ratio else '':>10}"
+        )
+    for key in (*dict.fromkeys(one.gpu for one in found), None):
+        mine = [one for one in found if key in (one.gpu, None)]
+        mine_pairs = [one for one in pairs if key in (one.gpu, None)]
+        right, clear = published_trials.right_direction(mine_pairs)
+        rows.append(
+            f"{key or 'all':8} ratios: {published_trials.summary(mine_pairs)}, direction right in {right} of {clear}; "
+            f"TFLOPS: {published_trials.summary(mine)}"
+        )
+    return "\n".join(rows)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.blind", description="Blind trials of the predicted times.")
@@ -259,6 +283,9 @@ def main(arguments: list[str] | None = None) -> int:
         commands.add_parser(name, help=text).add_argument("campaign", help="a seed, or: published")
     commands.choices["record"].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
     options = parser.parse_args(arguments)
+    if options.command == "score":
+        print(score_published() if options.campaign == PUBLISHED else score(options.campaign))
+        return 0
     if options.command == "record":
         return record(int(options.campaign), options.into or folder_of(options.campaign) / "recorded.csv")
     if options.command == "predict":
