@@ -283,18 +283,22 @@ def main(arguments: list[str] | None = None) -> int:
         commands.add_parser(name, help=text).add_argument("campaign", help="a seed, or: published")
     commands.choices["record"].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
     options = parser.parse_args(arguments)
+    if options.command == "draw":
+        found = draw(options.seed, options.count)
+        write_rows(folder_of(options.seed) / "variants.csv", [vars(one) for one in found])
+        print(f"{len(found)} variants in {folder_of(options.seed)}")
+        return 0
+    if options.campaign != PUBLISHED and not options.campaign.isdigit():
+        parser.error(f"There is no campaign {options.campaign!r}; it is a seed such as 1, or {PUBLISHED}.")
+    if options.command == "record" and options.campaign == PUBLISHED:
+        parser.error("The published ladders run on GPUs that are not here; record the variants of a seed instead.")
     if options.command == "score":
         print(score_published() if options.campaign == PUBLISHED else score(options.campaign))
         return 0
     if options.command == "record":
         return record(int(options.campaign), options.into or folder_of(options.campaign) / "recorded.csv")
-    if options.command == "predict":
-        rows = predict_published() if options.campaign == PUBLISHED else predict(int(options.campaign))
-        write_rows(folder_of(options.campaign) / "predicted.csv", rows)
-        return 0
-    found = draw(options.seed, options.count)
-    write_rows(folder_of(options.seed) / "variants.csv", [vars(one) for one in found])
-    print(f"{len(found)} variants in {folder_of(options.seed)}")
+    rows = predict_published() if options.campaign == PUBLISHED else predict(int(options.campaign))
+    write_rows(folder_of(options.campaign) / "predicted.csv", rows)
     return 0
 
 

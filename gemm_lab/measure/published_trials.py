@@ -36,7 +36,7 @@ class Step:
 
     @property
     def error(self) -> float:
-        """Relative error of the predicted speed."""
+        """Relative error of the predicted speed, and so of its share of a cuBLAS that the text states."""
         return self.predicted / self.published - 1
 
     @property

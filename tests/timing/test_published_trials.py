@@ -98,6 +98,15 @@ def test_the_score_has_a_line_for_each_step_and_gpu(capsys):
     assert "direction right" in text and "t4_hgemm kernel3" in text
 
 
+@pytest.mark.parametrize(
+    ("command", "campaign", "words"), [("record", "published", "not here"), ("score", "first", "no campaign 'first'")]
+)
+def test_what_cannot_be_done_with_a_campaign_is_a_sentence(capsys, command, campaign, words):
+    with pytest.raises(SystemExit):
+        blind.main([command, campaign])
+    assert words in capsys.readouterr().err
+
+
 # ---- The card ----
 
 
