@@ -7,6 +7,9 @@
     python -m tools.blind predict published            # the ladders that others have printed, on GPUs that are not here
     python -m tools.blind score published
 
+Predictions are written once. `predict published --into FILE` and `score published --predicted FILE` show what a later
+state of the model says, which has seen the figures.
+
 A variant is a rung with other settings, without one of its ideas (the `[[ablation]]` entries of its ladder), or with an
 edit that a learner makes, at one of several sizes. Those that do not compile or cannot be launched are drawn again; no
 variant has a recorded card.
@@ -245,9 +248,12 @@ def score(campaign: str) -> str:
     return "\n".join(rows)
 
 
-def score_published() -> str:
-    """A table of the published steps: speeds, their errors, the errors of the ratios to the step before."""
-    found = published_trials.steps()
+def score_published(predicted: Path | None = None) -> str:
+    """A table of the published steps: speeds, their errors, the errors of the ratios to the step before.
+
+    predicted: a file of later predictions, in place of the frozen ones.
+    """
+    found = published_trials.steps(predicted=predicted)
     pairs = published_trials.ratios(found)
     before = {one.after: one for one in pairs}
     rows = [f"{'':30} {'':>8} {'n':>5} {'predicted':>10} {'published':>10} {'error':>8} {'error of the ratio':>20}"]
@@ -281,7 +287,11 @@ def main(arguments: list[str] | None = None) -> int:
         ("score", "compare"),
     ):
         commands.add_parser(name, help=text).add_argument("campaign", help="a seed, or: published")
-    commands.choices["record"].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
+    for name in ("predict", "record"):
+        commands.choices[name].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
+    commands.choices["score"].add_argument(
+        "--predicted", type=Path, default=None, help="later predictions of published"
+    )
     options = parser.parse_args(arguments)
     if options.command == "draw":
         found = draw(options.seed, options.count)
@@ -293,12 +303,14 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "record" and options.campaign == PUBLISHED:
         parser.error("The published ladders run on GPUs that are not here; record the variants of a seed instead.")
     if options.command == "score":
-        print(score_published() if options.campaign == PUBLISHED else score(options.campaign))
+        print(score_published(options.predicted) if options.campaign == PUBLISHED else score(options.campaign))
         return 0
     if options.command == "record":
         return record(int(options.campaign), options.into or folder_of(options.campaign) / "recorded.csv")
-    rows = predict_published() if options.campaign == PUBLISHED else predict(int(options.campaign))
-    write_rows(folder_of(options.campaign) / "predicted.csv", rows)
+    into = options.into or folder_of(options.campaign) / "predicted.csv"
+    if into.exists():
+        parser.error(f"The predictions in {into.name} of this campaign are frozen; name another file with --into.")
+    write_rows(into, predict_published() if options.campaign == PUBLISHED else predict(int(options.campaign)))
     return 0
 
 

@@ -97,9 +97,13 @@ def right_direction(some: Iterable[Ratio]) -> tuple[int, int]:
     return sum((one.predicted > 1) == (one.published > 1) for one in clear), len(clear)
 
 
-def steps(folder: Path | None = None) -> tuple[Step, ...]:
-    """All steps with a prediction and a published figure, in the order of the predictions."""
-    return _steps(folder or data_dir("results") / "blind" / "published")
+def steps(folder: Path | None = None, predicted: Path | None = None) -> tuple[Step, ...]:
+    """All steps with a prediction and a published figure, in the order of the predictions.
+
+    folder: of the figures and the frozen predictions.   predicted: a file of other predictions.
+    """
+    folder = folder or data_dir("results") / "blind" / "published"
+    return _steps(folder, predicted or folder / "predicted.csv")
 
 
 def ratios(some: Iterable[Step]) -> list[Ratio]:
@@ -111,10 +115,10 @@ def ratios(some: Iterable[Step]) -> list[Ratio]:
 
 
 @lru_cache(maxsize=4)
-def _steps(folder: Path) -> tuple[Step, ...]:
+def _steps(folder: Path, predicted: Path) -> tuple[Step, ...]:
     figures = _figures(folder)
     found = []
-    for row in read_rows(folder / "predicted.csv"):
+    for row in read_rows(predicted):
         key = (row["source"], row["gpu"], row["step"])
         speed = figures.get((*key, int(row["n"])), figures.get((*key, None)))
         if speed is not None:

@@ -58,6 +58,14 @@ def test_shares_of_cublas_become_speeds(tmp_path, monkeypatch):
     assert one.published == 20 and one.error == 0.25
 
 
+def test_later_predictions_may_take_the_place_of_the_frozen_ones(tmp_path):
+    figures = "source,gpu,n,step,tflops,address,note\ntext,t4,512,one,20,,\n"
+    folder = written(tmp_path / "later", "text,t4,512,one,t4/x,,1,1,10\n", figures)
+    (folder / "other.csv").write_text(HEADER + "text,t4,512,one,t4/x,,1,1,20\n")
+    assert [one.error for one in steps(folder)] == [-0.5]
+    assert [one.error for one in steps(folder, folder / "other.csv")] == [0.0]
+
+
 def test_a_step_without_a_published_figure_is_left_out(tmp_path):
     assert steps(written(tmp_path / "none", "text,t4,512,unknown,t4/x,,1,1,25\n")) == ()
 
@@ -99,7 +107,12 @@ def test_the_score_has_a_line_for_each_step_and_gpu(capsys):
 
 
 @pytest.mark.parametrize(
-    ("command", "campaign", "words"), [("record", "published", "not here"), ("score", "first", "no campaign 'first'")]
+    ("command", "campaign", "words"),
+    [
+        ("record", "published", "not here"),
+        ("score", "first", "no campaign 'first'"),
+        ("predict", "published", "frozen"),
+    ],
 )
 def test_what_cannot_be_done_with_a_campaign_is_a_sentence(capsys, command, campaign, words):
     with pytest.raises(SystemExit):
