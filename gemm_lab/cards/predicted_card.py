@@ -11,6 +11,7 @@ from gemm_lab.cards.card import card, facts, remark
 from gemm_lab.cards.profile_bars import Section, bars
 from gemm_lab.cards.table import Table
 from gemm_lab.measure.blind_trials import Errors
+from gemm_lab.measure.published_trials import Summary
 from gemm_lab.measure.stalls import STALLS
 from gemm_lab.plots import style
 from gpu_simulator.timing.whole_kernel import Prediction
@@ -32,12 +33,19 @@ UNITS = {
 }
 
 
+def with_article(name: str) -> str:
+    """A GPU's name with "a" or "an", as it is spoken: an H200, an RTX 5090, a B200, a Tesla T4."""
+    spelled = len(name) < 2 or not name[1].islower()  # its first letter is read as a letter
+    return f"{'an' if name[0] in ('AEFHILMNORSX' if spelled else 'AEIOU') else 'a'} {name}"
+
+
 @dataclass(frozen=True)
 class Predicted:
     """A predicted m × n × k run. It is displayed as a card; `prediction` has the numbers.
 
-    gpu: the GPU's name.   error: of blind trials of this family of kernels, or None.   lines: (line, its text, share of
-    the warps' time, main reason) of the lines that take most.
+    gpu: the GPU's name.   error: of blind trials of this family of kernels, or None; tested_on: name of their GPU.
+    ratios, speeds: errors against published ladders of this GPU.   lines: (line, its text, share of the warps' time,
+    main reason) of the lines that take most.
     """
 
     kernel: str
@@ -47,6 +55,9 @@ class Predicted:
     k: int
     prediction: Prediction = field(repr=False)
     error: Errors | None = None
+    tested_on: str = ""
+    ratios: Summary | None = None
+    speeds: Summary | None = None
     lines: Sequence[tuple[int, str, float, str]] = field(default=(), repr=False)
 
     @property
@@ -62,18 +73,29 @@ class Predicted:
     @property
     def headline(self) -> str:
         """The prediction in a sentence."""
-        error = f" ± {self.error.mean:.0%}" if self.error else ""
+        known = self.error if self.tested_on == self.gpu else self.speeds
+        error = f" ± {known.mean:.0%}" if known else ""
         return (
-            f"predicted for an {self.gpu}: {self.cycles:,.0f} cycles, {self.tflops:,.1f} TFLOPS{error} "
+            f"predicted for {with_article(self.gpu)}: {self.cycles:,.0f} cycles, {self.tflops:,.1f} TFLOPS{error} "
             f"at {self.prediction.clock_mhz:,.0f} MHz; not measured"
         )
 
     @property
     def trust(self) -> str:
         """How far predictions of this kind were off."""
-        if self.error is None:
+        known = []
+        if self.error is not None:
+            known.append(f"tested on {with_article(self.tested_on)}, {self.error} of this ladder")
+        if self.ratios is not None:
+            known.append(f"on {with_article(self.gpu)} against published ratios of steps, errors of {self.ratios}")
+        if self.speeds is not None:
+            known.append(f"against published TFLOPS, {self.speeds}")
+        if not known:
             return "No kernel of this ladder was in a blind trial, so nobody knows how far this prediction is off."
-        return f"How far to trust it: {self.error} (of this ladder, recorded on an {self.gpu})."
+        unknown = "" if self.error is not None else " No kernel of this ladder was in a blind trial."
+        if self.tested_on != self.gpu and self.ratios is None:
+            unknown += f" Nothing is known of predictions for {with_article(self.gpu)}."
+        return f"How far to trust it: {'; '.join(known)}.{unknown}"
 
     @property
     def limit(self) -> str:

@@ -10,7 +10,7 @@ from gemm_lab.cards.predicted_card import LABELS, SHOWN_LINES, Predicted
 from gemm_lab.lab.actions import source
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
-from gemm_lab.measure import blind_trials
+from gemm_lab.measure import blind_trials, published_trials
 from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.hardware import data_sheets
@@ -68,10 +68,23 @@ def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:
     """Implements `Kernel.predict`."""
     found = prediction(kernel, on, m, n, k)
     sheet = data_sheets.gpu(on)
-    alike = [
-        t for t in blind_trials.trials() if data_sheets.gpu(t.gpu).key == sheet.key and t.family == kernel.spec.ladder
-    ]
-    return Predicted(kernel.label, sheet.name, m, n, k, found, blind_trials.errors(alike), tuple(_lines(kernel, found)))
+    family = [t for t in blind_trials.trials() if t.family == kernel.spec.ladder]
+    here = [t for t in family if data_sheets.gpu(t.gpu).key == sheet.key]
+    alike = here or family
+    steps = [one for one in published_trials.steps() if one.gpu == sheet.key]
+    return Predicted(
+        kernel.label,
+        sheet.name,
+        m,
+        n,
+        k,
+        found,
+        blind_trials.errors(alike),
+        data_sheets.gpu(alike[0].gpu).name if alike else "",
+        published_trials.summary(published_trials.ratios(steps)),
+        published_trials.summary(steps),
+        tuple(_lines(kernel, found)),
+    )
 
 
 def _lines(kernel: Launchable, found: Prediction) -> list[tuple[int, str, float, str]]:
