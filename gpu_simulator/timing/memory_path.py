@@ -14,18 +14,21 @@ from gpu_simulator.timing.launches import APART, FIRST_ARRAY
 from gpu_simulator.timing.tracing import Access
 
 LINE = 128
+DRAM_BYTES = 64  # that a request to DRAM brings to L2
 
 
 @dataclass(frozen=True)
 class Beyond:
     """What lies behind an SM's port: cycles until a request of an array comes back, by the array's number.
 
-    local: of a thread's stack: bytes a cycle, and cycles until a request comes back.
+    local: of a thread's stack: bytes a cycle, and cycles until a request comes back.   cold: further cycles of a
+    request of bytes that this SM has not asked for before, while nothing is in L2.
     """
 
     latency: dict[int, float]
     otherwise: float
     local: tuple[float, float]
+    cold: float = 0.0
 
 
 class MemoryPath:
@@ -42,6 +45,7 @@ class MemoryPath:
         self.store_free = 0.0
         self.l1: OrderedDict[int, float] = OrderedDict()  # line: when it is there
         self.l1_lines = int(l1_bytes) // LINE
+        self.touched: dict[int, int] = {}  # bytes of a line that were asked for, while nothing is in L2
         self.busy_data = self.busy_tag = self.busy_port = 0.0
         self.hits = self.misses = 0
         self.queue_latency, self.queue_cycles = of["queue_latency"], of["queue_cycles"]
@@ -116,7 +120,7 @@ class MemoryPath:
             amount = access.sectors * 32 * missing / lines
             if access.sectors < 2 * lines:  # single sectors of many lines
                 amount = max(amount, missing * self.of["lone_sector_bytes"])
-            ready = max(ready, self._from_l2(self.tag_free, amount, access.base, self.load_rate))
+            ready = max(ready, self._from_l2(self.tag_free, amount, access, self.load_rate))
             for line in access.lines:
                 self.l1.setdefault(access.base + line, ready)
             self._trim()
@@ -157,7 +161,7 @@ class MemoryPath:
         self._look_up(start, lines * self.line_cycles)
         self.data_free = max(self.data_free, start) + access.wavefronts
         self.busy_data += access.wavefronts
-        done = self._from_l2(self.tag_free, access.sectors * 32, access.base, self.copy_rate)
+        done = self._from_l2(self.tag_free, access.sectors * 32, access, self.copy_rate)
         return start + self.of["copy_release_latency"], done + 18
 
     def store(self, part: int, now: float, access: Access) -> float:
@@ -173,11 +177,26 @@ class MemoryPath:
         start = max(now, self.port_free)
         self.port_free = start + amount / self.of["tma_bytes_per_cycle"]
         self.busy_port += amount / self.of["tma_bytes_per_cycle"]
-        return self.port_free + self.beyond.latency.get(array, self.beyond.otherwise) + self.of["tma_latency"]
+        return (
+            self.port_free
+            + self.beyond.latency.get(array, self.beyond.otherwise + self.beyond.cold)
+            + self.of["tma_latency"]
+        )
 
-    def _from_l2(self, now: float, amount: float, line: int, rate: float) -> float:
-        latency = self.beyond.latency.get((line * LINE - FIRST_ARRAY) // APART, self.beyond.otherwise)
+    def _from_l2(self, now: float, amount: float, access: Access, rate: float) -> float:
+        latency = self.beyond.latency.get((access.base * LINE - FIRST_ARRAY) // APART, self.beyond.otherwise)
+        if self.beyond.cold and self._is_new(access):
+            latency += self.beyond.cold
         return self._through_port(now, amount, rate) + latency - self.of["l1_latency"]
+
+    def _is_new(self, access: Access) -> bool:
+        """Whether DRAM has to be asked: it delivers 64 bytes, so the other half of them is in L2 the next time."""
+        new = False
+        for line in access.lines:
+            before = self.touched.get(access.base + line, 0)
+            new = new or (before < LINE and before % DRAM_BYTES == 0)
+            self.touched[access.base + line] = before + 32 * access.sectors // len(access.lines)
+        return new
 
     def _through_port(self, now: float, amount: float, rate: float) -> float:
         """When the last of some bytes has passed between L1 and L2."""

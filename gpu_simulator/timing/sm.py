@@ -317,7 +317,7 @@ class SmModel(AsynchronousUnits):
             elif kind == "shared":
                 released, done = memory.shared(part, now, access.wavefronts)
             elif kind == "global" and not access.lines:  # a generic address that lies in shared memory
-                released, done = memory.shared(part, now, access.wavefronts)
+                released, done = memory.shared(part, now, int(of["generic_wavefronts"]) * access.wavefronts)
                 memory.tag_free = max(memory.tag_free, now) + of["generic_tag_cycles"]
                 done += of["generic_latency"]
                 reason = LONG

@@ -132,7 +132,6 @@ class _Run:
         self.traced: dict[tuple[int, int, int], Trace] = {}
         self.stepped: dict[tuple[int, int, int, bool], SmResult] = {}
         self.loaded = of["l2_latency"] + of["first_touch_share"] * (of["dram_latency"] - of["l2_latency"])
-        self.cold = self.loaded + of["cold_latency"]
 
     def result(self) -> Prediction:
         product = self.product
@@ -241,7 +240,7 @@ class _Run:
             taken = resident * (self.compiled.smem + self.sheet.smem_reserved_per_block)
             l1 = max(1024 * self.of["l1_kib"] - taken, 8192)
             starts = [place * self.of["block_launch_cycles"] for place in range(resident)]
-            beyond = Beyond({}, self.cold if cold else self.loaded, self._local(traces))
+            beyond = Beyond({}, self.loaded, self._local(traces), self.of["cold_latency"] if cold else 0.0)
             model = SmModel(traces, self.of, beyond, l1, starts, cluster=self.cluster)
             self.stepped[resident, m, k, cold] = model.run()
         return self.stepped[resident, m, k, cold]
