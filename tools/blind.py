@@ -1,9 +1,9 @@
 """Blind trials of the predicted times: variants that nobody has measured are drawn, predicted, then recorded.
 
     python -m tools.blind draw --seed 1 --count 72     # results/blind/1/variants.csv
-    python -m tools.blind predict 1                    # predicted.csv, to be committed before the next step
-    python -m tools.blind record 1                     # cards.csv, on a GPU with Nsight Compute
-    python -m tools.blind score 1                      # the table of errors
+    python -m tools.blind predict 1                    # predicted.csv, base.csv: to be committed before the next step
+    python -m tools.blind record 1                     # recorded.csv, on a GPU with Nsight Compute
+    python -m tools.blind score 1                      # the table of errors, and how often the order is right
 
 A variant is a rung with other settings, without one of its ideas (the `[[ablation]]` entries of its ladder), or with an
 edit that a learner makes, at one of several sizes. Those that do not compile or cannot be launched are drawn again; no
@@ -17,6 +17,7 @@ import random
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from gemm_lab.lab.actions.ablating import without
 from gemm_lab.lab.actions.predicting import prediction
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
-from gemm_lab.measure.blind_trials import KEY, errors, trials
+from gemm_lab.measure.blind_trials import KEY, direction, errors, ranking, recorded_rungs, trials
 from gemm_lab.measure.cards import CARD_METRICS, ProfileCard
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.settings_text import parse_settings
@@ -89,10 +90,7 @@ class Variant:
 def draw(seed: int, count: int) -> list[Variant]:
     """`count` variants, as many of each family as possible; the same seed gives the same."""
     chance = random.Random(seed)
-    recorded = {
-        (row["kernel"], row["config"], int(row["n"]))
-        for row in read_rows(data_dir("results") / "profiles/h200/cards.csv")
-    }
+    recorded = {(row["kernel"], row["config"], int(row["n"])) for row in cards()}
     found: list[Variant] = []
     while len(found) < count:
         family = FAMILIES[len(found) % len(FAMILIES)]
@@ -132,6 +130,11 @@ def launchable(one: Variant) -> bool:
         return False
 
 
+def cards() -> list[dict[str, str]]:
+    """The recorded cards of the GPU of the trials."""
+    return read_rows(data_dir("results") / "profiles" / GPU / "cards.csv")
+
+
 def folder_of(seed: int) -> Path:
     """Where the trials of a seed lie."""
     return data_dir("results") / "blind" / str(seed)
@@ -145,9 +148,15 @@ def read_variants(seed: int) -> list[Variant]:
     ]
 
 
-def predict(seed: int) -> list[dict[str, object]]:
-    """A row for each variant, with its predicted cycles and stall reasons."""
-    variants = read_variants(seed)
+def rungs_of(variants: Sequence[Variant]) -> list[Variant]:
+    """The recorded rungs of the same kernels at the same sizes, with the settings of their cards."""
+    wanted = {(one.kernel, one.n) for one in variants}
+    recorded = [Variant(row["kernel"], row["config"], int(row["n"])) for row in cards()]
+    return [one for one in recorded if (one.kernel, one.n) in wanted]
+
+
+def predict(variants: Sequence[Variant]) -> list[dict[str, object]]:
+    """A row for each variant, with its predicted cycles and stall reasons, or why there is no prediction."""
     with ProcessPoolExecutor(2) as pool:
         return [vars(one) | row for one, row in zip(variants, pool.map(_predicted, variants), strict=True)]
 
@@ -203,7 +212,7 @@ def _alone(one: Variant, where: Here, n: int) -> ProfileCard | str:
 
 
 def score(campaign: str) -> str:
-    """A table of the campaign's errors, the smallest first, and a line for each ladder."""
+    """A table of the campaign's errors, the smallest first, a line for each ladder, and the shares in right order."""
     mine = sorted((one for one in trials() if one.campaign == campaign), key=lambda one: abs(one.error))
     rows = [
         f"{one.error:+8.1%} {one.recorded / 1e6:9.3f} {one.kernel:30} {one.n:5} {one.change or one.config}"
@@ -215,6 +224,8 @@ def score(campaign: str) -> str:
             rows.append(f"{family:14} {found}")
     if found := errors(mine):
         rows.append(f"{'all':14} {found}; top stall right in {found.same_stall:.0%}")
+        rows.append(f"{'direction':14} {direction(mine, recorded_rungs(campaign, cards()))}")
+        rows.append(f"{'ranking':14} {ranking(mine)}")
     return "\n".join(rows)
 
 
@@ -239,7 +250,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "record":
         return record(options.seed, options.into or folder_of(options.seed) / "recorded.csv")
     if options.command == "predict":
-        write_rows(folder_of(options.seed) / "predicted.csv", predict(options.seed))
+        variants = read_variants(options.seed)
+        for name, some in (("predicted", variants), ("base", rungs_of(variants))):
+            write_rows(folder_of(options.seed) / f"{name}.csv", predict(some))
         return 0
     found = draw(options.seed, options.count)
     write_rows(folder_of(options.seed) / "variants.csv", [vars(one) for one in found])
