@@ -13,9 +13,11 @@ from gemm_lab.cards.table import Table
 from gemm_lab.measure.blind_trials import Errors
 from gemm_lab.measure.stalls import STALLS
 from gemm_lab.plots import style
+from gpu_simulator.hardware.data_sheets import with_article
 from gpu_simulator.timing.whole_kernel import Prediction
 
 SHOWN_LINES = 5
+SIGN = "○"  # hollow, as the points of predictions are in plots
 LABELS = {stall.key: stall.label for stall in STALLS}
 UNITS = {
     "tensor": "the tensor cores",
@@ -36,8 +38,8 @@ UNITS = {
 class Predicted:
     """A predicted m × n × k run. It is displayed as a card; `prediction` has the numbers.
 
-    gpu: the GPU's name.   error: of blind trials of this family of kernels, or None.   lines: (line, its text, share of
-    the warps' time, main reason) of the lines that take most.
+    gpu: the GPU's name.   error: of blind trials of this family of kernels, or None.   tested_on: the GPUs of these
+    trials.   lines: (line, its text, share of the warps' time, main reason) of the lines that take most.
     """
 
     kernel: str
@@ -47,6 +49,7 @@ class Predicted:
     k: int
     prediction: Prediction = field(repr=False)
     error: Errors | None = None
+    tested_on: str = ""
     lines: Sequence[tuple[int, str, float, str]] = field(default=(), repr=False)
 
     @property
@@ -62,18 +65,31 @@ class Predicted:
     @property
     def headline(self) -> str:
         """The prediction in a sentence."""
-        error = f" ± {self.error.mean:.0%}" if self.error else ""
         return (
-            f"predicted for an {self.gpu}: {self.cycles:,.0f} cycles, {self.tflops:,.1f} TFLOPS{error} "
+            f"predicted for {with_article(self.gpu)}: {self.cycles:,.0f} cycles, {self._speed} "
             f"at {self.prediction.clock_mhz:,.0f} MHz; not measured"
         )
+
+    @property
+    def line(self) -> str:
+        """The prediction in one line, for the card of a run."""
+        size = f"{self.n}³" if self.m == self.n == self.k else f"{self.m} × {self.n} × {self.k}"
+        tested = "no kernel of its ladder was tested"
+        if self.error:
+            tested = f"tested on {self.tested_on}: median error {self.error.median:.0%} in {self.error.trials} trials"
+        return f"{SIGN} predicted for {with_article(self.gpu)}: {self._speed} at {size} ({tested}); not measured"
+
+    @property
+    def _speed(self) -> str:
+        return f"{self.tflops:,.1f} TFLOPS" + (f" ± {self.error.mean:.0%}" if self.error else "")
 
     @property
     def trust(self) -> str:
         """How far predictions of this kind were off."""
         if self.error is None:
             return "No kernel of this ladder was in a blind trial, so nobody knows how far this prediction is off."
-        return f"How far to trust it: {self.error} (of this ladder, recorded on an {self.gpu})."
+        here = "" if with_article(self.gpu) in self.tested_on else f" None of them was on {with_article(self.gpu)}."
+        return f"How far to trust it: {self.error} (of this ladder, recorded on {self.tested_on}).{here}"
 
     @property
     def limit(self) -> str:

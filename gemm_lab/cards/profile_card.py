@@ -13,6 +13,7 @@ from gemm_lab.cards.theme import tag
 from gemm_lab.measure.cards import ProfileCard
 from gemm_lab.measure.findings import Finding, findings
 from gemm_lab.measure.stalls import Stall
+from gpu_simulator.hardware.data_sheets import with_article
 
 WORTH_A_WORD = 0.05  # least change of a class that is mentioned, as a share of all instructions of the rung before
 LINE = 84  # characters in a line of text, so that it fits into a narrow window
@@ -104,7 +105,7 @@ class Profile:
         if not self.card:
             return ""
         c, n = self.card.conditions, f"{self.card.n:,}"
-        on = f"on {'an' if self.taught[:1] in ('A', 'H') else 'a'} {self.taught}"  # an A100, an H100, a Tesla T4
+        on = f"on {with_article(self.taught)}"
         return (
             f"one launch under Nsight Compute {c['ncu']} at {n} × {n} × {n}, not a benchmark\n"
             f"{c['gpu']} · {c['arch']} · driver {c['driver']} · {c['date']}"

@@ -308,6 +308,11 @@ def gpu(key_or_name: str | Gpu) -> Gpu:
     return found
 
 
+def with_article(name: str) -> str:
+    """The name of a GPU with its article, as it is spoken: "an A100", "an H200 SXM", "a Tesla T4"."""
+    return f"{'an' if name[:1] in ('A', 'H') else 'a'} {name}"
+
+
 def _match(name: str) -> Gpu | None:
     words = re.findall(r"[a-z0-9]+", name.lower())
     if _OTHER_MODELS.intersection(words):

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 
 import numpy as np
 
 from gemm_lab.cards.predicted_card import LABELS, SHOWN_LINES, Predicted
 from gemm_lab.lab.actions import source
+from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
 from gemm_lab.measure import blind_trials
 from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.compiler import Compiled
+from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
-from gpu_simulator.timing.constants_file import constants
+from gpu_simulator.timing.constants_file import constants, known
 from gpu_simulator.timing.launches import launch_of
 from gpu_simulator.timing.tracing import Launch
 from gpu_simulator.timing.whole_kernel import Prediction, Product, predict
 
 DEFAULT_STEP = 32  # of M, N and K, for a kernel whose configuration names no tile
+KEPT = 64  # predictions that are kept in memory
+SHOWN_N = 4096  # the size for which the card of a run has a prediction
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a prediction depends on; two are equal if the machine code, the settings, the size and the GPU are."""
+
+    gpu: str
+    name: str
+    settings: tuple[tuple[str, int], ...]
+    size: tuple[int, int, int]
+    cubin: bytes = field(repr=False)
+    kernel: Launchable = field(repr=False, compare=False)
+    compiled: Compiled = field(repr=False, compare=False)
 
 
 def prediction(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Compiled | None = None) -> Prediction:
@@ -28,7 +48,14 @@ def prediction(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Co
     constants(sheet.key)  # raises for a GPU without constants, before anything is compiled
     kernel.spec.require_size(kernel.config, m, n, k)
     compiled = compiled or kernel.compile(sheet.arch)
-    return predict(compiled, sheet.key, product_of(kernel, compiled, m, n, k, sheet.sms))
+    settings = tuple(sorted(kernel.config.items()))
+    return _found(_Asked(sheet.key, kernel.name, settings, (m, n, k), compiled.cubin, kernel, compiled))
+
+
+@lru_cache(maxsize=KEPT)
+def _found(asked: _Asked) -> Prediction:
+    product = product_of(asked.kernel, asked.compiled, *asked.size, data_sheets.gpu(asked.gpu).sms)
+    return predict(asked.compiled, asked.gpu, product)
 
 
 def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int) -> Product:
@@ -68,10 +95,37 @@ def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:
     """Implements `Kernel.predict`."""
     found = prediction(kernel, on, m, n, k)
     sheet = data_sheets.gpu(on)
-    alike = [
-        t for t in blind_trials.trials() if data_sheets.gpu(t.gpu).key == sheet.key and t.family == kernel.spec.ladder
-    ]
-    return Predicted(kernel.label, sheet.name, m, n, k, found, blind_trials.errors(alike), tuple(_lines(kernel, found)))
+    alike = trials_like(kernel.spec.ladder, sheet)
+    tested_on = " and ".join(sorted({data_sheets.with_article(data_sheets.gpu(one.gpu).name) for one in alike}))
+    error, lines = blind_trials.errors(alike), tuple(_lines(kernel, found))
+    return Predicted(kernel.label, sheet.name, m, n, k, found, error, tested_on, lines)
+
+
+def trials_like(ladder: str, sheet: data_sheets.Gpu) -> Sequence[blind_trials.Trial]:
+    """The blind trials of a ladder on this GPU; those on other GPUs if there are none on it."""
+    family = [one for one in blind_trials.trials() if one.family == ladder]
+    return [one for one in family if data_sheets.gpu(one.gpu).key == sheet.key] or family
+
+
+def reference(kernel: Launchable) -> str:
+    """The GPU for which a kernel is predicted if none is named: its ladder's, or `RECORDED_ON` without constants."""
+    taught = kernel.taught_gpu().key
+    return taught if taught in known() else RECORDED_ON
+
+
+def expected(kernel: Launchable) -> Predicted | str:
+    """The prediction for the card of a run, or a sentence that says why there is none. Raises nothing.
+
+    A verdict must not be lost because of a prediction, so no error of the model and no Ctrl-C leaves this function.
+    """
+    try:
+        return predicted(kernel, reference(kernel), SHOWN_N, SHOWN_N, SHOWN_N)
+    except LabError as error:
+        return f"There is no prediction: {str(error).removeprefix('There is no prediction: ')}"
+    except KeyboardInterrupt:
+        return "There is no prediction, because it was interrupted; k.predict() makes one."
+    except Exception as error:
+        return f"There is no prediction: the time model failed on this machine code ({type(error).__name__}: {error})."
 
 
 def _lines(kernel: Launchable, found: Prediction) -> list[tuple[int, str, float, str]]:
