@@ -114,16 +114,21 @@ def reference(kernel: Launchable) -> str:
 
 
 def expected(kernel: Launchable) -> Predicted | str:
-    """The prediction for the card of a run, or a sentence that says why there is none. Raises nothing.
-
-    A verdict must not be lost because of a prediction, so no error of the model and no Ctrl-C leaves this function.
+    """The prediction for the card of a run, or a sentence that says why there is none. Raises nothing, so that no
+    verdict is lost because of a prediction, not even by Ctrl-C.
     """
     try:
-        return predicted(kernel, reference(kernel), SHOWN_N, SHOWN_N, SHOWN_N)
-    except LabError as error:
-        return f"There is no prediction: {str(error).removeprefix('There is no prediction: ')}"
+        return attempted(kernel, reference(kernel), SHOWN_N)
     except KeyboardInterrupt:
         return "There is no prediction, because it was interrupted; k.predict() makes one."
+
+
+def attempted(kernel: Launchable, on: str, n: int) -> Predicted | str:
+    """The predicted n × n × n run, or a sentence that says why there is none, even if the model itself fails."""
+    try:
+        return predicted(kernel, on, n, n, n)
+    except LabError as error:
+        return f"There is no prediction: {str(error).removeprefix('There is no prediction: ')}"
     except Exception as error:
         return f"There is no prediction: the time model failed on this machine code ({type(error).__name__}: {error})."
 
