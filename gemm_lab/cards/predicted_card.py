@@ -11,6 +11,7 @@ from gemm_lab.cards.card import card, facts, remark
 from gemm_lab.cards.profile_bars import Section, bars
 from gemm_lab.cards.table import Table
 from gemm_lab.measure.blind_trials import Errors
+from gemm_lab.measure.cards import ProfileCard
 from gemm_lab.measure.stalls import STALLS
 from gemm_lab.plots import style
 from gpu_simulator.hardware.data_sheets import with_article
@@ -19,6 +20,12 @@ from gpu_simulator.timing.whole_kernel import Prediction
 SHOWN_LINES = 5
 SIGN = "○"  # hollow, as the points of predictions are in plots
 LABELS = {stall.key: stall.label for stall in STALLS}
+COLUMNS = {  # unit of the time model → column of a recorded card
+    "issue": "issue_slots_pct",
+    "tensor": "tensor_pipe_pct",
+    "alu": "alu_pipe_pct",
+    "fma": "fma_pipe_pct",
+}
 UNITS = {
     "tensor": "the tensor cores",
     "fma": "the FP32 units",
@@ -61,6 +68,15 @@ class Predicted:
     def tflops(self) -> float:
         """Predicted TFLOPS at the assumed clock."""
         return 2 * self.m * self.n * self.k / self.prediction.seconds / 1e12
+
+    @property
+    def card(self) -> ProfileCard:
+        """The prediction in the form of a recorded card, with those of its columns that the time model predicts."""
+        found, conditions = self.prediction, {"gpu": self.gpu, "arch": self.prediction.arch, "predicted": self.line}
+        shares = {COLUMNS[name]: 100 * min(value, 1) for name, value in found.busy.items() if name in COLUMNS}
+        waits = {f"stall_{name}": value for name, value in found.reasons.items()}
+        run = {"cycles": found.cycles, "duration_ns": found.seconds * 1e9, "waves": found.waves}
+        return ProfileCard(self.kernel, self.n, {}, conditions, {**run, **shares, **waits})
 
     @property
     def headline(self) -> str:

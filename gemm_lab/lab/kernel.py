@@ -231,9 +231,9 @@ class Kernel:
     def profile(self, n: int | None = None, *, on: str | None = None) -> Profile:
         """Nsight Compute's measurements of this kernel and of `before()`: stalls, executed instructions, gauges.
 
-        The result has the recorded card at the size nearest to n. If there is none, it has what can be read from the
-        machine code. on: use the card that was recorded on this GPU; if there is none, a `LabError` lists the GPUs
-        with one.
+        The result has the recorded card at the size nearest to n. If there is none, as of an edited kernel, it has a
+        predicted one, which says so. on: use the card of this GPU; if none was recorded and none can be predicted, a
+        `LabError` lists the GPUs with one.
         """
         from gemm_lab.lab.actions.profiles import profile
 
