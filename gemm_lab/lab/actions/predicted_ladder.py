@@ -12,15 +12,14 @@ from gemm_lab.cards.predicted_card import LABELS, Predicted
 from gemm_lab.cards.table import Table
 from gemm_lab.catalog import LadderSpec
 from gemm_lab.config import data_dir
-from gemm_lab.lab.actions.predicting import attempted
+from gemm_lab.lab.actions.predicting import attempted, gpu_with_constants
 from gemm_lab.lab.kernel import Kernel
 from gemm_lab.measure import results
 from gemm_lab.measure.cards import read_cards
 from gemm_lab.published import published
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
-from gpu_simulator.hardware.data_sheets import Gpu, gpu, with_article
-from gpu_simulator.timing.constants_file import constants
+from gpu_simulator.hardware.data_sheets import Gpu, with_article
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,8 +82,7 @@ def predict(spec: LadderSpec, on: str, sizes: Iterable[int], progress: bool) -> 
     """Implements `Ladder.predict`."""
     from tqdm.auto import tqdm
 
-    sheet = gpu(on)
-    constants(sheet.key)  # raises for a GPU without constants
+    sheet = gpu_with_constants(on)
     kernels = [Kernel(rung, rung.configure(sheet.key), tuned_for=sheet.key) for rung in spec.kernels]
     asked = [(kernel, n) for kernel in kernels for n in sizes]
     shown = tqdm(asked, "predicting", file=sys.stderr, leave=False, disable=None if progress else True)

@@ -44,12 +44,22 @@ class _Asked:
 
 def prediction(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Compiled | None = None) -> Prediction:
     """Predict an m × n × k run on GPU `on`. Raises `LabError` for what `predict` refuses, `SizeError` for the size."""
-    sheet = data_sheets.gpu(on)
-    constants(sheet.key)  # raises for a GPU without constants, before anything is compiled
+    sheet = gpu_with_constants(on)
     kernel.spec.require_size(kernel.config, m, n, k)
     compiled = compiled or kernel.compile(sheet.arch)
     settings = tuple(sorted(kernel.config.items()))
     return _found(_Asked(sheet.key, kernel.name, settings, (m, n, k), compiled.cubin, kernel, compiled))
+
+
+def gpu_with_constants(on: str) -> data_sheets.Gpu:
+    """The data sheet of GPU `on`. Raises a `LabError` that lists the GPUs with constants for any other."""
+    try:
+        sheet = data_sheets.gpu(on)
+    except LabError:
+        constants(on)  # raises
+        raise
+    constants(sheet.key)
+    return sheet
 
 
 @lru_cache(maxsize=KEPT)
