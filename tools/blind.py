@@ -4,6 +4,7 @@
     python -m tools.blind predict 1                    # predicted.csv, base.csv: to be committed before the next step
     python -m tools.blind record 1                     # recorded.csv, on a GPU with Nsight Compute
     python -m tools.blind score 1                      # the table of errors, and how often the order is right
+    python -m tools.blind rungs                        # the recorded rungs, for results/predicted/<gpu>.csv
 
 A variant is a rung with other settings, without one of its ideas (the `[[ablation]]` entries of its ladder), or with an
 edit that a learner makes, at one of several sizes. Those that do not compile or cannot be launched are drawn again; no
@@ -35,6 +36,7 @@ from gemm_lab.measure.profile import read_rows
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.occupancy import occupancy
+from gpu_simulator.timing.constants_file import known
 from tools.recording.cards import config_text, record_cards, write_rows
 
 FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper")
@@ -130,9 +132,9 @@ def launchable(one: Variant) -> bool:
         return False
 
 
-def cards() -> list[dict[str, str]]:
-    """The recorded cards of the GPU of the trials."""
-    return read_rows(data_dir("results") / "profiles" / GPU / "cards.csv")
+def cards(gpu: str = GPU) -> list[dict[str, str]]:
+    """The recorded cards of a GPU, by default of that of the trials."""
+    return read_rows(data_dir("results") / "profiles" / gpu / "cards.csv")
 
 
 def folder_of(seed: int) -> Path:
@@ -155,15 +157,25 @@ def rungs_of(variants: Sequence[Variant]) -> list[Variant]:
     return [one for one in recorded if (one.kernel, one.n) in wanted]
 
 
-def predict(variants: Sequence[Variant]) -> list[dict[str, object]]:
+def predict(variants: Sequence[Variant], gpu: str = GPU) -> list[dict[str, object]]:
     """A row for each variant, with its predicted cycles and stall reasons, or why there is no prediction."""
     with ProcessPoolExecutor(2) as pool:
-        return [vars(one) | row for one, row in zip(variants, pool.map(_predicted, variants), strict=True)]
+        found = pool.map(predicted, variants, [gpu] * len(variants))
+        return [vars(one) | row for one, row in zip(variants, found, strict=True)]
 
 
-def _predicted(one: Variant) -> dict[str, object]:
+def predict_rungs() -> None:
+    """Predict every recorded card of each GPU with constants, and write results/predicted/<gpu>.csv."""
+    for gpu in known():
+        if rungs := [Variant(row["kernel"], row["config"], int(row["n"])) for row in cards(gpu)]:
+            rows = [{name: row[name] for name in row if name not in ("idea", "edit")} for row in predict(rungs, gpu)]
+            write_rows(data_dir("results") / "predicted" / f"{gpu}.csv", rows)
+
+
+def predicted(one: Variant, gpu: str = GPU) -> dict[str, object]:
+    """The predicted cycles, main stall reason and busiest unit of a variant, or why there is no prediction."""
     try:
-        found = prediction(one.made(), GPU, one.n, one.n, one.n)
+        found = prediction(one.made(), gpu, one.n, one.n, one.n)
     except LabError as error:
         return {"cycles": "", "top_stall": "", "unit": "", "failed": str(error)}
     return {"cycles": round(found.cycles), "top_stall": found.top_reason, "unit": found.binding[0], "failed": ""}
@@ -211,9 +223,10 @@ def _alone(one: Variant, where: Here, n: int) -> ProfileCard | str:
         return str(error)[:200]
 
 
-def score(campaign: str) -> str:
+def score(seed: int) -> str:
     """A table of the campaign's errors, the smallest first, a line for each ladder, and the shares in right order."""
-    mine = sorted((one for one in trials() if one.campaign == campaign), key=lambda one: abs(one.error))
+    mine = sorted((one for one in trials() if one.campaign == str(seed)), key=lambda one: abs(one.error))
+    rungs = recorded_rungs(folder_of(seed) / "base.csv", cards())
     rows = [
         f"{one.error:+8.1%} {one.recorded / 1e6:9.3f} {one.kernel:30} {one.n:5} {one.change or one.config}"
         + ("" if one.stall[0] == one.stall[1] else f"   {one.stall[0]}, not {one.stall[1]}")
@@ -224,7 +237,7 @@ def score(campaign: str) -> str:
             rows.append(f"{family:14} {found}")
     if found := errors(mine):
         rows.append(f"{'all':14} {found}; top stall right in {found.same_stall:.0%}")
-        rows.append(f"{'direction':14} {direction(mine, recorded_rungs(campaign, cards()))}")
+        rows.append(f"{'direction':14} {direction(mine, rungs)}")
         rows.append(f"{'ranking':14} {ranking(mine)}")
     return "\n".join(rows)
 
@@ -243,9 +256,13 @@ def main(arguments: list[str] | None = None) -> int:
     ):
         commands.add_parser(name, help=text).add_argument("seed", type=int)
     commands.choices["record"].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
+    commands.add_parser("rungs", help="predict all recorded rungs, for results/predicted/<gpu>.csv")
     options = parser.parse_args(arguments)
     if options.command == "score":
-        print(score(str(options.seed)))
+        print(score(options.seed))
+        return 0
+    if options.command == "rungs":
+        predict_rungs()
         return 0
     if options.command == "record":
         return record(options.seed, options.into or folder_of(options.seed) / "recorded.csv")

@@ -39,7 +39,12 @@ class Trial:
     @property
     def error(self) -> float:
         """Relative error of the prediction."""
-        return self.predicted / self.recorded - 1
+        return self.factor - 1
+
+    @property
+    def factor(self) -> float:
+        """Predicted time over recorded time."""
+        return self.predicted / self.recorded
 
     @property
     def family(self) -> str:
@@ -81,14 +86,13 @@ def _read(folder: Path) -> tuple[Trial, ...]:
     return tuple(found)
 
 
-def recorded_rungs(campaign: str, cards: Iterable[dict[str, str]], folder: Path | None = None) -> tuple[Trial, ...]:
-    """What a campaign's model predicts for the recorded rungs that its variants were made from.
+def recorded_rungs(path: Path, cards: Iterable[dict[str, str]]) -> tuple[Trial, ...]:
+    """The predictions of recorded rungs in a file, such as base.csv, beside the rows of cards.csv of the same GPU.
 
-    cards: the rows of cards.csv of the GPU on which the campaign was recorded. Without a base.csv there are none.
+    Those that failed are left out; a file that does not exist has none. Raises `KeyError` for a rung without a card.
     """
     recorded = {_key(row): row for row in cards}
-    rows = read_rows((folder or data_dir("results") / "blind") / campaign / "base.csv")
-    return tuple(_trial(campaign, row, recorded[_key(row)]) for row in rows if row["cycles"])
+    return tuple(_trial(path.parent.name, row, recorded[_key(row)]) for row in read_rows(path) if row["cycles"])
 
 
 def _key(row: dict[str, str]) -> tuple[str, ...]:

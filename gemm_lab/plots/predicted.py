@@ -6,8 +6,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gemm_lab.plots import rows as read
 from gemm_lab.plots import style
+from gemm_lab.plots.point_labels import label_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +22,7 @@ RECORDED = {
     "profiled": ("v", style.BLUE, "one launch under Nsight Compute"),
     "published": ("D", style.ORANGE, "published"),
 }
+BAND, NAMED = 0.15, 6  # half-width of the band, as a share of the recorded time; predictions that are named
 
 
 @style.drawn
@@ -57,8 +61,54 @@ def predicted_ladder(
     return fig
 
 
+@style.drawn
+def against_recorded(rungs: Sequence[Any], blind: Sequence[Any], worst: Sequence[Any], gpu: str) -> Figure:
+    """Predicted over recorded cycles of kernels on `gpu`, both on log scales, and the band of ± `BAND`.
+
+    rungs, blind, worst: objects with kernel, predicted, recorded and factor. The first `NAMED` of `worst` are named.
+    """
+    fig = style.figure(style.WIDTH, 6.2)
+    ax = style.axes(fig, left=0.85, right=0.3, top=0.85, bottom=1.0)
+    known = [value / 1e6 for one in [*rungs, *blind] for value in (one.predicted, one.recorded)]
+    low, high = 0.7 * min(known), 1.4 * max(known)
+    ax.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
+    ends = np.array([low, high])
+    grey = style.tint(style.UNLIT, 0.8)
+    ax.fill_between(ends, ends * (1 - BAND), ends * (1 + BAND), color=grey, linewidth=0, zorder=0)
+    ax.plot(ends, ends, color=style.RULE, linewidth=style.THIN, zorder=1)
+    for some, words, colour, marker in (
+        (rungs, f"{len(rungs)} recorded rungs, predicted", style.BLUE, "o"),
+        (blind, f"{len(blind)} blind trials, predicted", style.VERMILION, "^"),
+    ):
+        _hollow(ax, *_millions(some), words, colour, marker, size=6)
+    words = [f"{one.kernel} × {one.factor:.2f}" for one in worst[:NAMED]]
+    named = list(zip(words, *_millions(worst[:NAMED]), strict=True))
+    label_points(ax, named, [((low, low), (high, high))], fontsize=style.SMALL - 1, color=style.MUTED)
+    for axis in (ax.xaxis, ax.yaxis):
+        style.plain_ticks(axis, [tick for tick in (0.01, 0.1, 1, 10, 100, 1000) if low < tick < high])
+    style.axis_titles(ax, "recorded, million cycles", "predicted, million cycles")
+    _legend(ax, 2)
+    words = f"{gpu} · recorded under Nsight Compute · grey: predicted within ± {BAND:.0%} of the recorded time"
+    style.caption(
+        fig, f"{words}\nnamed: the {NAMED} worst predictions, and how many times the recorded time each is", 0.4
+    )
+    return fig
+
+
+def _millions(some: Sequence[Any]) -> tuple[list[float], list[float]]:
+    """The recorded and the predicted times, in millions of cycles."""
+    return [one.recorded / 1e6 for one in some], [one.predicted / 1e6 for one in some]
+
+
 def _hollow(
-    ax: Axes, xs: Sequence[float], ys: Sequence[float], label: str, colour: str, marker: str, spans: Any = None
+    ax: Axes,
+    xs: Sequence[float],
+    ys: Sequence[float],
+    label: str,
+    colour: str,
+    marker: str,
+    spans: Any = None,
+    size: float = 9,
 ):
     """Draw predictions: hollow marks, with dashed bars of these half-lengths."""
     made = ax.errorbar(
@@ -67,7 +117,7 @@ def _hollow(
         yerr=spans,
         linestyle="none",
         marker=marker,
-        markersize=9,
+        markersize=size,
         markerfacecolor="none",
         markeredgecolor=colour,
         markeredgewidth=1.5,

@@ -56,18 +56,16 @@ def test_no_pairs_have_no_share():
 
 
 def test_rungs_are_read_from_the_campaign_and_the_cards(tmp_path):
-    (tmp_path / "7").mkdir()
-    (tmp_path / "7/base.csv").write_text(
+    (tmp_path / "base.csv").write_text(
         "kernel,config,n,idea,edit,cycles,top_stall\nt4/x,A=1,512,,,110,wait\nt4/y,A=1,512,,,,\n"
     )
     card = {"kernel": "t4/x", "config": "A=1", "n": "512", "gpu": "G", "cycles": "100", "stall_wait": "2"}
-    (rung,) = recorded_rungs("7", [card], tmp_path)
+    (rung,) = recorded_rungs(tmp_path / "base.csv", [card])
     assert rung.error == pytest.approx(0.1) and rung.stall == ("wait", "wait")
-    assert recorded_rungs("8", [card], tmp_path) == ()
+    assert recorded_rungs(tmp_path / "other.csv", [card]) == ()
 
 
 def test_a_rung_without_its_card_is_an_error(tmp_path):
-    (tmp_path / "7").mkdir()
-    (tmp_path / "7/base.csv").write_text("kernel,config,n,idea,edit,cycles,top_stall\nt4/x,A=1,512,,,110,wait\n")
+    (tmp_path / "base.csv").write_text("kernel,config,n,idea,edit,cycles,top_stall\nt4/x,A=1,512,,,110,wait\n")
     with pytest.raises(KeyError):
-        recorded_rungs("7", [], tmp_path)
+        recorded_rungs(tmp_path / "base.csv", [])
