@@ -1,4 +1,4 @@
-"""mbarriers and TMA of an SM: what arrives without a warp waiting for it, and the warps that wait for what arrives."""
+"""mbarriers, TMA and tcgen05 of an SM: what arrives without a warp waiting for it, and the warps that wait for it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from gpu_simulator.timing.constants_file import Constants
 from gpu_simulator.timing.machine_code import Instruction
 from gpu_simulator.timing.memory_path import MemoryPath
-from gpu_simulator.timing.pipes import Step
+from gpu_simulator.timing.pipes import PIPES, Step, tcgen05_shape
 from gpu_simulator.timing.stall_reasons import LONG
 from gpu_simulator.timing.tracing import Access
 
 NEVER = math.inf
+_TENSOR = PIPES.index("tensor")
 _RANK = 24  # bits of a shared address below the block's rank in its cluster
+_RESERVED = 1024  # bytes of shared memory that belong to the system
 
 
 @dataclass
@@ -35,7 +37,12 @@ class AsynchronousUnits:
     memory: MemoryPath
     code: tuple[Instruction, ...]
     cluster: int
+    pairs: bool  # tcgen05.mma of two blocks
     tma_free: float
+    products_free: float
+    products_done: list[float]
+    tmem_free: list[float]
+    busy: list[float]
     block_of: list[int]
     part_of: list[int]
     boards: list[list[float]]
@@ -62,6 +69,8 @@ class AsynchronousUnits:
             count = (1 << 20) - (access.amount >> 1 & (1 << 20) - 1)
             self.mbarriers[key] = Mbarrier(count, count)
             return None
+        if key[1] < _RESERVED:  # two blocks agree on an allocation of tensor memory
+            return (left + self.of["cluster_barrier_latency"], LONG) if "PHASECHK" in one.modifiers else None
         barrier = self.mbarriers.setdefault(key, Mbarrier(1, 1))
         if "PHASECHK" in one.modifiers:
             parity = access.amount >> 31 & 1
@@ -70,7 +79,8 @@ class AsynchronousUnits:
             barrier.waiting.append((warp, parity))
             return NEVER, LONG
         amount = 0 if "A1T0" in one.modifiers else access.amount
-        lanes = access.lanes
+        # Both blocks of a pair arrive at the first one's barriers; the second is not stepped through.
+        lanes = access.lanes * (2 if "RED" in one.modifiers and self.pairs else 1)
 
         def arrive(_: float) -> None:
             barrier.pending -= lanes
@@ -104,9 +114,9 @@ class AsynchronousUnits:
             )
             self.bulk_done[warp] = self.memory.store_free + self.of["tma_store_latency"]
             return
-        copies = self.cluster if "MULTICAST" in one.modifiers else 1
-        amount = access.amount * copies
-        done = self.memory.bulk(start, amount, offset)
+        shares = self.cluster if "MULTICAST" in one.modifiers or "2CTA" in one.modifiers else 1
+        amount = access.amount * shares  # that the barrier counts: the other blocks copy as much as this one
+        done = self.memory.bulk(start, access.amount if "2CTA" in one.modifiers else amount, offset)
         barrier = self.mbarriers.setdefault((self.block_of[warp], access.base & (1 << _RANK) - 1), Mbarrier(1, 1))
 
         def arrived(when: float) -> None:
@@ -114,3 +124,40 @@ class AsynchronousUnits:
             self._check(barrier, when)
 
         self._push(done, self.part_of[warp], arrived)
+
+    # ---- tcgen05 ----
+
+    def _tcgen05(self, warp: int, number: int, access: Access, now: float) -> float:
+        """A product of one or two blocks, asynchronous. Returns when its descriptors are read.
+
+        The tensor core of an SM multiplies the block's rows of A by all of B. It reads A and its share of B from
+        shared memory, 32 bytes of each row, and waits for these bytes if there are few columns.
+        """
+        m, n, blocks = tcgen05_shape(self.code[number], access.amount)
+        operands = 32 * (m + n) / blocks
+        cycles = max(
+            2.0 * (m / blocks) * n * 16 / self.of["tcgen05_flop_per_cycle"],  # as long for 8 and 32 bits: 32 bytes
+            operands / self.of["tcgen05_operand_bytes_per_cycle"],
+        )
+        self.products_free = max(self.products_free, now) + cycles
+        self.busy[_TENSOR] += 4 * cycles  # of all sub-partitions
+        latency = self.of["tcgen05_pair_latency" if blocks > 1 else "tcgen05_latency"]
+        self.products_done[warp] = self.products_free + latency
+        return now + self.of["tma_issue_cycles"]
+
+    def _commit(self, warp: int, part: int, access: Access, now: float) -> float:
+        """tcgen05.commit: an mbarrier gets an arrival when the warp's products are done."""
+        barrier = self.mbarriers.setdefault((self.block_of[warp], access.base & (1 << _RANK) - 1), Mbarrier(1, 1))
+
+        def arrived(when: float) -> None:
+            barrier.pending -= 1
+            self._check(barrier, when)
+
+        self._push(max(self.products_done[warp], now), part, arrived)
+        return now + self.of["tma_issue_cycles"]
+
+    def _read_tensor_memory(self, part: int, number: int, now: float) -> float:
+        """tcgen05.ld: a sub-partition reads its lanes of tensor memory. Returns when the registers are written."""
+        amount = self.code[number].width * 128
+        self.tmem_free[part] = max(self.tmem_free[part], now) + amount / self.of["tmem_bytes_per_cycle"]
+        return self.tmem_free[part] + self.of["tmem_latency"]

@@ -1,7 +1,8 @@
 """The constants of a GPU: latencies in cycles, rates in bytes or operations per cycle, each with its source.
 
-`constants/<gpu>.csv` has the columns name, value, unit, source. A source is "measured" (by `gemm-lab calibrate` or a
-recorded run), "published", "fitted" (chosen so that recorded kernels come out right), or "assumed".
+`constants/<gpu>.csv` has the columns name, value, unit, source. A source begins with "measured" (a benchmark or a
+recorded run), "published", "derived" (from a data sheet), "fitted" (chosen so that recorded kernels come out right), or
+"assumed". A file whose first row is `based_on,h200` holds what differs from that GPU; the rest counts as assumed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from gpu_simulator.errors import LabError
 
 FOLDER = Path(__file__).parent / "constants"
+BASED_ON = "based_on"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,12 @@ def constants(gpu: str) -> Constants:
         raise LabError(f"There are no constants of {gpu!r}; predictions exist for {', '.join(known())}.")
     with path.open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
-    return Constants(
-        gpu, {row["name"]: float(row["value"]) for row in rows}, {row["name"]: row["source"] for row in rows}
-    )
+    values: dict[str, float] = {}
+    sources: dict[str, str] = {}
+    if rows[0]["name"] == BASED_ON:
+        base = rows.pop(0)["value"]
+        values |= constants(base).values
+        sources |= dict.fromkeys(values, f"assumed: as on the {base.upper()}")
+    values |= {row["name"]: float(row["value"]) for row in rows}
+    sources |= {row["name"]: row["source"] for row in rows}
+    return Constants(gpu, values, sources)

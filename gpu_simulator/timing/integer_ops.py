@@ -296,11 +296,23 @@ def _elected(w: Writer, one: Instruction, g: str) -> list[str]:
 def _voted(w: Writer, one: Instruction, g: str) -> list[str]:
     source = w.predicate(next(s for s in one.sources if s.kind in ("P", "UP")))
     lanes = f"full({g})"
+    mask = f"mask_of({lanes} & {source})"
     text = f"all_lanes(~{lanes} | {source})" if "ALL" in one.modifiers else f"any_lane({lanes} & {source})"
     lines = []
     for target in one.destinations:
-        lines += w.store(target, text if target.kind in ("P", "UP") else "ZERO", g)
+        lines += w.store(target, text if target.kind in ("P", "UP") else mask, g)
     return lines
+
+
+def _leading(w: Writer, one: Instruction, g: str) -> list[str]:
+    return w.store(one.destinations[0], f"highest_bit({w.word(one.sources[0])})", g)
+
+
+def _granted(w: Writer, one: Instruction, g: str) -> list[str]:
+    """UTCATOMSWS, the allocation of tensor memory: it succeeds, and gives the columns from 0 on."""
+    return [
+        line for target in one.destinations for line in w.store(target, "TRUE" if target.kind == "UP" else "ZERO", g)
+    ]
 
 
 def _to_uniform(w: Writer, one: Instruction, g: str) -> list[str]:
@@ -346,6 +358,9 @@ _WRITERS: dict[str, Callable[[Writer, Instruction, str], list[str]]] = {
     "R2P": _unpacked,
     "ELECT": _elected,
     "R2UR": _to_uniform,
+    "REDUX": _to_uniform,  # of a value that all lanes share, as ptxas writes it behind tcgen05.dealloc
+    "FLO": _leading,
+    "UTCATOMSWS": _granted,
     "SHFL": _shuffled,
     "IABS": lambda w, one, g: w.store(one.destinations[0], f"low32(np.abs(signed({w.word(one.sources[0])})))", g),
     "MUFU": lambda w, one, g: w.store(one.destinations[0], f"reciprocal({w.word(one.sources[0])})", g),

@@ -19,7 +19,7 @@ _NO_DESTINATION = frozenset((
     "BAR", "BMOV", "BRA", "BREAK", "BSSY", "BSYNC", "CALL", "CCTL", "CGAERRBAR", "DEPBAR", "ERRBAR", "EXIT", "FENCE",
     "JMP", "LDGDEPBAR", "LDGSTS", "MEMBAR", "NANOSLEEP", "NOP", "RED", "RET", "ST", "STAS", "STG", "STL", "STS",
     "STSM", "UCGABAR_ARV", "UCGABAR_WAIT", "UTMACCTL", "UTMACMDFLUSH", "UTMALDG", "UTMAPF", "UTMASTG", "UTMAREDG",
-    "WARPGROUP", "WARPSYNC", "YIELD", "UBLKCP", "UBLKPF",
+    "UTCBAR", "UTCHMMA", "UTCIMMA", "UTCQMMA", "WARPGROUP", "WARPSYNC", "YIELD", "UBLKCP", "UBLKPF",
 ))  # fmt: skip
 _NAME = re.compile(r"(U?)([RP])(Z|T|\d+)")
 _CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\[(?:(U?R\d+)\+?)?(0x[0-9a-f]+)?\]")
@@ -184,6 +184,8 @@ def _destinations(op: str, modifiers: tuple[str, ...], operands: list[Operand]) 
         return int(first in ("P", "UP"))
     if op in ("LOP3", "ULOP3", "SHFL", "ELECT", "VOTE", "VOTEU", "REDUX", "MATCH") and first in ("P", "UP"):
         return 2 if len(operands) > 1 and operands[1].kind in ("R", "UR", "UP") else 1
+    if op == "UTCATOMSWS" and first == "UP":
+        return 2
     count = 1
     if op in ("IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD"):
         while count < len(operands) and operands[count].kind in ("P", "UP") and not operands[count].inverted:
@@ -195,6 +197,8 @@ def _width(op: str, modifiers: tuple[str, ...]) -> int:
     """Registers that each destination takes."""
     if op.startswith("LDSM") or op in ("MOVM",):
         return int(modifiers[-1]) if modifiers and modifiers[-1] in ("2", "4") else 1
+    if op == "LDTM":
+        return int(modifiers[-1].lstrip("x"))
     if "128" in modifiers:
         return 4
     if "64" in modifiers or "WIDE" in modifiers or (op == "CS2R" and "32" not in modifiers):

@@ -92,8 +92,8 @@ class MemoryPath:
         """LDG. Returns when the addresses are read, and when all of the result is there."""
         start = self._leave(part, now, self.tag_free)
         lines = max(len(access.lines), 1)
-        self._look_up(start, lines * self.line_cycles)
-        data = max(access.amount / LINE, 1)
+        data = max(access.amount / LINE, 1) * self.wavefront_cycles
+        self._look_up(start, max(lines * self.line_cycles, data))
         self.data_free = max(self.data_free, start) + data
         self.busy_data += data
         missing = 0

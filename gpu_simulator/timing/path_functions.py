@@ -11,10 +11,11 @@ from gpu_simulator.codegen.allow_list import Language, function_of
 from gpu_simulator.timing import word_functions
 from gpu_simulator.timing.integer_ops import Writer
 from gpu_simulator.timing.machine_code import Instruction
+from gpu_simulator.timing.pipes import TCGEN05_KINDS
 
 SHARED = frozenset(("LDS", "STS", "LDSM", "STSM", "LDGSTS", "ATOMS"))
 GLOBAL = frozenset(("LDG", "STG", "LDGSTS", "LD", "ST", "LDL", "STL", "RED", "ATOMG", "ATOM"))
-UNITS = frozenset(("SYNCS", "UTMALDG", "UTMASTG", "BAR", "UBLKCP"))
+UNITS = frozenset(("SYNCS", "UTMALDG", "UTMASTG", "BAR", "UBLKCP", "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCBAR"))
 RECORDED = SHARED | GLOBAL | UNITS
 ENDS = frozenset(("BRA", "EXIT", "CALL", "RET", "BRX", "JMP"))
 
@@ -85,6 +86,7 @@ def needed_of(code: Sequence[Instruction]) -> frozenset[int]:
             "F2FP",
             "F2F",
             "LDSM",
+            "LDTM",
             "LDS",
             "LDG",
             "LD",
@@ -123,6 +125,8 @@ def block_function(code: Sequence[Instruction], writer: Writer, needed: frozense
             for source in one.sources:
                 if source.kind in ("P", "UP"):
                     lines.append(f"taken = taken & {writer.predicate(source)}")
+            if "DIV" in one.modifiers:  # only for a warp of which some lanes are elsewhere
+                lines.append("taken = taken & ~all_lanes(full(m))")
         elif one.index in needed and spilled(one):
             lines += _spill(one, writer)
         elif one.index in needed:
@@ -173,6 +177,9 @@ def _extra(one: Instruction, writer: Writer) -> str:
     if one.op == "SYNCS":
         words = [s for s in one.sources if s.kind in ("R", "UR", "imm")]
         return writer.word(words[0]) if words else "None"
+    if one.op in TCGEN05_KINDS:
+        register = addresses[-1].value[0][0][1]  # of the instruction descriptor
+        return f"U[{register}]"
     if one.op == "BAR":
         words = [s for s in one.sources if s.kind in ("R", "UR", "imm")]
         return "(" + "".join(writer.word(word) + ", " for word in words) + ")"

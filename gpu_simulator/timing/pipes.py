@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpu_simulator.hardware.instruction_descriptor import decode
 from gpu_simulator.timing.constants_file import Constants
 from gpu_simulator.timing.machine_code import NO_SCOREBOARD, Instruction
 
@@ -31,6 +32,7 @@ _LOADS = frozenset((
     "LDS", "LDSM", "LDG", "LD", "LDL", "ATOMS", "ATOMG", "ATOM", "SHFL", "STS", "STSM", "STG", "ST", "STL", "RED",
     "LDGSTS",
 ))  # fmt: skip
+TCGEN05_KINDS = {"UTCHMMA": "f16", "UTCQMMA": "f8f6f4", "UTCIMMA": "i8"}
 _ROOM = {"LDS": "shared", "LDSM": "shared", "STS": "shared", "STSM": "shared", "ATOMS": "shared"}
 
 
@@ -103,6 +105,12 @@ def _unit(one: Instruction, of: Constants) -> tuple[str | None, float, str, floa
         return "tensor", tensor_cycles(one, of), "fixed", of["hmma_latency"]
     if op == "HGMMA":
         return "tensor", of["wgmma_issue_cycles"], "wgmma", 0
+    if op in TCGEN05_KINDS or op == "UTCBAR":
+        return "uniform", of["uniform_cycles"], "tcgen05_commit" if op == "UTCBAR" else "tcgen05", 0
+    if op == "LDTM":
+        return None, 0, "tmem", of["tmem_latency"]
+    if op == "UTCATOMSWS":
+        return None, 0, "slow", of["tmem_alloc_latency"]
     if op in _FMA:
         return "fma", of["ffma_cycles"], "fixed", of["fixed_latency"]
     if op in _HEAVY:
@@ -149,14 +157,19 @@ def _unit(one: Instruction, of: Constants) -> tuple[str | None, float, str, floa
 def tensor_cycles(one: Instruction, of: Constants) -> float:
     """Cycles that a sub-partition's tensor core is taken by one `mma.sync`."""
     shape = one.modifiers[0] if one.modifiers else ""
-    halves = one.op == "HMMA" and len(one.modifiers) > 1 and one.modifiers[1] == "F16"
-    name = f"{one.op.lower()}_{shape.lower()}{'_f16' if halves else ''}_cycles"
-    if name in of.values:
-        return of[name]
-    return of[f"{one.op.lower()}_{shape.lower()}_cycles"]
+    name = f"{one.op.lower()}_{shape.lower()}"
+    if "F16" in one.modifiers[1:2] and f"{name}_f16_cycles" in of.values:
+        return of[f"{name}_f16_cycles"]  # where sums in FP16 are faster than in FP32
+    return of[f"{name}_cycles"] * (2 if "TF32" in one.modifiers else 1)
 
 
 def wgmma_shape(one: Instruction) -> tuple[int, int, int]:
     """(m, n, k) of an HGMMA."""
     m, n, k = (int(part) for part in one.modifiers[0].split("x"))
     return m, n, k
+
+
+def tcgen05_shape(one: Instruction, descriptor: int) -> tuple[int, int, int]:
+    """(m, n, blocks) of a `tcgen05.mma` with this instruction descriptor: m rows in all of its one or two blocks."""
+    found = decode(descriptor, TCGEN05_KINDS[one.op])
+    return found.m, found.n, 2 if "2CTA" in one.modifiers else 1

@@ -19,7 +19,7 @@ from gpu_simulator.errors import LabError
 from gpu_simulator.timing.asynchronous_units import NEVER, AsynchronousUnits, Mbarrier
 from gpu_simulator.timing.constants_file import Constants
 from gpu_simulator.timing.memory_path import Beyond, MemoryPath
-from gpu_simulator.timing.pipes import PIPES, Step, steps_of, wgmma_shape
+from gpu_simulator.timing.pipes import PIPES, TCGEN05_KINDS, Step, steps_of, wgmma_shape
 from gpu_simulator.timing.stall_reasons import (
     BARRIER,
     BRANCH,
@@ -74,6 +74,7 @@ class SmModel(AsynchronousUnits):
         self.code = code
         self.wgmma = {one.index: wgmma_shape(one) for one in code if one.op == "HGMMA"}
         self.keep, self.cluster = keep, cluster
+        self.pairs = any(one.op in TCGEN05_KINDS and "2CTA" in one.modifiers for one in code)
         self.events: list[tuple[float, int, int, int, float]] = []
         self.heap: list[tuple[float, int, int, object]] = []
         self.order = 0
@@ -118,6 +119,7 @@ class SmModel(AsynchronousUnits):
         self.banks = [[0.0, 0.0] for _ in range(4)]  # when each bank of registers has delivered what was asked for
         self.slack = of["operand_queue_cycles"]
         self.write_cycles = of["load_write_cycles"]
+        self.imad_fma_cycles = of["imad_fma_cycles"]
         self.barriers: dict[tuple[int, int], list[int]] = {}
         self.barrier_count: dict[tuple[int, int], int] = {}
         self.barrier_free: dict[int, float] = {}
@@ -128,6 +130,9 @@ class SmModel(AsynchronousUnits):
         self.left = [len(warps) for warps in self.warps_of]
         self.issued = 0
         self.tma_free = 0.0
+        self.products_free = 0.0  # when the tensor core has done all products of tcgen05 that were issued
+        self.products_done = [0.0] * count  # of each warp
+        self.tmem_free = [0.0] * 4
 
     # ---- The clock ----
 
@@ -218,7 +223,9 @@ class SmModel(AsynchronousUnits):
             free = self.pipe_free[part]
             free[pipe] = max(free[pipe], now) + step.cycles
             if pipe == _HEAVY:
-                free[_FMA] = max(free[_FMA], now + 1)
+                free[_FMA] = max(free[_FMA], now + self.imad_fma_cycles)
+            elif pipe == _FMA and step.cycles > 1:  # no second half of the pipe is left for IMAD
+                free[_HEAVY] = max(free[_HEAVY], free[_FMA])
             self.busy[pipe] += step.cycles
         bubble = 0.0
         following = at + 1
@@ -300,7 +307,7 @@ class SmModel(AsynchronousUnits):
         kind, of, memory = step.kind, self.of, self.memory
         released = done = now + step.latency
         reason = SHORT
-        if kind in ("shared", "global", "copy", "local", "barrier", "mbarrier", "tma"):
+        if kind in ("shared", "global", "copy", "local", "barrier", "mbarrier", "tma", "tcgen05", "tcgen05_commit"):
             access = self.accesses[warp][self.access_at[warp]]
             self.access_at[warp] += 1
             if kind == "barrier":
@@ -329,6 +336,10 @@ class SmModel(AsynchronousUnits):
                     released = done = memory.store(part, now, access)
             elif kind == "mbarrier":
                 return self._mbarrier(warp, part, number, step, access, now)
+            elif kind == "tcgen05":
+                released = self._tcgen05(warp, number, access, now)
+            elif kind == "tcgen05_commit":
+                released = self._commit(warp, part, access, now)
             else:
                 self._tma(warp, number, access, now)
                 released = done = now + of["tma_issue_cycles"]
@@ -349,6 +360,8 @@ class SmModel(AsynchronousUnits):
             return None
         elif kind == "wgmma":
             return self._wgmma(warp, part, number, now)
+        elif kind == "tmem":
+            done, reason = self._read_tensor_memory(part, number, now), LONG
         if step.writes:
             self.pipe_free[part][_TENSOR] += step.writes * self.write_cycles
         if step.sets is not None and done > self.boards[warp][step.sets]:

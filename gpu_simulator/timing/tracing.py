@@ -20,6 +20,7 @@ from gpu_simulator.timing.constant_memory import PARAMETERS_AT, SHARED_WINDOW, C
 from gpu_simulator.timing.integer_ops import Writer
 from gpu_simulator.timing.machine_code import Instruction, decode
 from gpu_simulator.timing.path_functions import ENDS, SHARED, UNITS, block_function, needed_of, stored_bytes
+from gpu_simulator.timing.pipes import TCGEN05_KINDS
 
 MAX_STEPS = 2_000_000  # basic blocks that a trace may have
 
@@ -41,7 +42,7 @@ class Access:
 
     wavefronts: passes over the banks.   lines: 128-byte lines of global memory, `sectors` of 32 bytes in each.
     base: number of the first line; for a unit (mbarrier, TMA, barrier) its address or number. amount: bytes of a copy,
-    transactions that an mbarrier expects, or threads of a barrier.   lanes: that are active.
+    transactions that an mbarrier expects, threads of a barrier, or the descriptor of a tcgen05.mma.   lanes: active.
     """
 
     wavefronts: int = 0
@@ -114,7 +115,19 @@ def _program(
         end = code[last - 1]
         goal = end.line.target if end.op == "BRA" else end.line.callee if end.op == "CALL" else None
         targets.append(number[by_address[goal]] if goal in by_address else -1)
-    return _Program(code, blocks, tuple(functions), tuple(targets), frozenset(writer.unknown))
+    return _Program(code, blocks, tuple(functions), _without_traps(code, blocks, targets), frozenset(writer.unknown))
+
+
+def _without_traps(
+    code: tuple[Instruction, ...], blocks: tuple[tuple[int, int], ...], targets: list[int]
+) -> tuple[int, ...]:
+    """The targets, where a branch to a trap goes on instead: the compiler's checks of tcgen05.alloc read shared memory,
+    which is not followed, and are taken to hold."""
+    traps = {i for i, (first, last) in enumerate(blocks) if any(one.op == "BPT" for one in code[first:last])}
+    traps |= {i for i, (_, last) in enumerate(blocks) if code[last - 1].op == "CALL" and targets[i] in traps}
+    return tuple(
+        i + 1 if goal in traps and code[blocks[i][1] - 1].op == "BRA" else goal for i, goal in enumerate(targets)
+    )
 
 
 class _Code:
@@ -291,7 +304,9 @@ class _Walk:
             if one.op == "BAR":
                 words = [at(word) for word in extra] or [0]
                 made = Access(base=words[0], amount=words[1] if len(words) > 1 else 0, lanes=len(active))
-            elif one.op == "SYNCS":
+            elif one.op in TCGEN05_KINDS:
+                made = Access(amount=at(extra), lanes=len(active))
+            elif one.op in ("SYNCS", "UTCBAR"):
                 made = Access(base=at(address), amount=0 if extra is None else at(extra), lanes=len(active))
             else:
                 box, *words = extra

@@ -20,11 +20,11 @@ from gpu_simulator.hardware.occupancy import occupancy
 from gpu_simulator.timing.constants_file import Constants, constants
 from gpu_simulator.timing.machine_code import Instruction
 from gpu_simulator.timing.memory_path import Beyond
+from gpu_simulator.timing.pipes import TCGEN05_KINDS
 from gpu_simulator.timing.sm import REASONS, SmModel, SmResult
 from gpu_simulator.timing.tracing import Launch, Trace, trace
 
 BUDGET = 120_000  # warp instructions of the blocks of an SM that are stepped through
-L1_KIB = {"sm_75": 96, "sm_80": 192, "sm_90": 256, "sm_100": 256, "sm_103": 256}  # L1 and shared memory together
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class _Run:
         span = second.cycles - (first.cycles if first else 0.0)
         code = self._decoded()
         ops = {one.op for one in code}
-        kind = "wgmma" if "HGMMA" in ops else "mma" if ops & {"HMMA", "IMMA", "QMMA"} else "fp32"
+        kind = "wgmma" if ops & {"HGMMA", *TCGEN05_KINDS} else "mma" if ops & {"HMMA", "IMMA", "QMMA"} else "fp32"
         return Prediction(
             self.of.gpu,
             self.compiled.arch,
@@ -222,9 +222,8 @@ class _Run:
 
     def _step(self, resident: int, m: int, k: int) -> SmResult:
         traces = [self._trace(place, m, k) for place in range(resident)]
-        arch = self.compiled.arch.rstrip("af")
         taken = resident * (self.compiled.smem + self.sheet.smem_reserved_per_block)
-        l1 = max(1024 * L1_KIB.get(arch, 128) - taken, 8192)
+        l1 = max(1024 * self.of["l1_kib"] - taken, 8192)
         starts = [place * self.of["block_launch_cycles"] for place in range(resident)]
         return SmModel(traces, self.of, self.beyond, l1, starts, cluster=self.cluster).run()
 

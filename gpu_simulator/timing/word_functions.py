@@ -27,6 +27,16 @@ def any_lane(x: np.ndarray) -> np.ndarray:
     return x.any(1, keepdims=True)
 
 
+def mask_of(x: np.ndarray) -> Word:
+    """The lanes of a warp in which a predicate holds, a bit each: shape (warps, 1)."""
+    return (x.astype(np.uint64) << np.arange(32, dtype=np.uint64)).sum(1, keepdims=True).astype(np.uint32)
+
+
+def highest_bit(x: Word) -> Word:
+    """FLO.U32: the number of the highest bit that is set, and 0xFFFFFFFF without one."""
+    return low32(np.where(x == 0, -1.0, np.floor(np.log2(np.maximum(x, 1).astype(np.float64)))).astype(np.int64))
+
+
 def signed(x: Word) -> np.ndarray:
     """The same bits as int64, read as a signed word."""
     return x.view(np.int32).astype(np.int64)
