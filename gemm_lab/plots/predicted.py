@@ -67,7 +67,7 @@ def against_recorded(rungs: Sequence[Any], blind: Sequence[Any], worst: Sequence
 
     rungs, blind, worst: objects with kernel, predicted, recorded and factor. The first `NAMED` of `worst` are named.
     """
-    fig = style.figure(style.WIDTH, 6.2)
+    fig = style.figure(style.WIDTH, 5.0)
     ax = style.axes(fig, left=0.85, right=0.3, top=0.85, bottom=1.0)
     known = [value / 1e6 for one in [*rungs, *blind] for value in (one.predicted, one.recorded)]
     low, high = 0.7 * min(known), 1.4 * max(known)
@@ -131,10 +131,11 @@ def _hollow(
 
 
 def _legend(ax: Axes, columns: int) -> None:
-    """Write the legend above the axes, from their left edge."""
+    """Write the legend above the title of the y axis, from the left edge of the axes."""
+    inches = ax.get_position().height * ax.figure.get_figheight()
     ax.legend(
         loc="lower left",
-        bbox_to_anchor=(-0.02, 1.06),
+        bbox_to_anchor=(-0.02, 1 + 0.3 / inches),
         ncols=columns,
         frameon=False,
         fontsize=style.SMALL,
