@@ -221,8 +221,9 @@ class Kernel:
         line costs, and the recorded speed is shown. A simulated run that would take more than a minute raises a
         `LabError` unless `sure` is True. After a correct run on a GPU, the simulator counts at a small size, unless
         `counted` is False. sms: see `grid`. predict: whether the card of a correct result has a predicted speed for the
-        ladder's reference GPU, or for an H200 if that GPU has no constants; by default in a notebook without a GPU.
-        Raises `SizeError` for a size that the kernel cannot multiply. A wrong result raises nothing: see `Run.passed`.
+        ladder's reference GPU, or for an H200 if that GPU has no constants; by default in a notebook without a GPU,
+        if no backend is named and `timed` is True. Raises `SizeError` for a size that the kernel cannot multiply. A
+        wrong result raises nothing: see `Run.passed`.
         """
         asked = running.Asked(backend, seed, timed, counted, sure, sms, predict)
         return running.run(self, n, m, k, asked)

@@ -216,7 +216,7 @@ def register(ipython) -> None:
     def magic(line: str, cell: str) -> None:
         shown = run_cell(line, cell, ipython.user_ns)
         verdict = display(_bundle(shown, line), raw=True, display_id=True)
-        if isinstance(shown, Run) and parse_line(line).timed and running.predicting(None):
+        if isinstance(shown, Run) and parse_line(line).timed and running.predicts_here():
             verdict.update(_bundle(running.with_prediction(shown), line), raw=True)
 
     magic.__doc__ = __doc__

@@ -12,7 +12,12 @@ NAME = "t4/03_swizzled"
 
 
 def run(kernel=None, **options):
-    return (kernel or lab.kernel(NAME)).run(256, backend="simulator", **options)
+    return (kernel or lab.kernel(NAME)).run(256, **options)
+
+
+@pytest.fixture(autouse=True)
+def simulated(monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "simulator")
 
 
 def notebook(monkeypatch, gpu=False):
@@ -36,6 +41,12 @@ def test_a_notebook_without_a_gpu_predicts(monkeypatch, gpu, wanted, predicts):
     notebook(monkeypatch, gpu)
     monkeypatch.setattr(predicting, "expected", lambda kernel: "a sentence")
     assert run(predict=wanted).predicted == ("a sentence" if predicts else None)
+
+
+@pytest.mark.parametrize("counts_only", [{"backend": "simulator"}, {"timed": False}])
+def test_whoever_asks_for_counts_waits_for_no_prediction(monkeypatch, counts_only):
+    notebook(monkeypatch)
+    assert run(**counts_only).predicted is None
 
 
 def test_a_wrong_kernel_has_no_speed():

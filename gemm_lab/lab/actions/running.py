@@ -30,12 +30,15 @@ class Asked(NamedTuple):
 def run(kernel: Launchable, n: int, m: int | None, k: int | None, asked: Asked) -> Run:
     """Implements `Kernel.run`."""
     found = _checked(kernel, n, m, k, asked)
-    return with_prediction(found) if predicting(asked.predict) else found
+    wanted = asked.predict
+    if wanted is None:  # a named backend asks for counts, as judges do, and not for a speed
+        wanted = asked.backend is None and asked.timed and predicts_here()
+    return with_prediction(found) if wanted else found
 
 
-def predicting(wanted: bool | None) -> bool:
-    """Whether runs have a predicted speed: as `wanted` says; if it is None, in a notebook without a GPU."""
-    return in_notebook() and not here().usable if wanted is None else wanted
+def predicts_here() -> bool:
+    """Whether a run has a predicted speed if nobody says otherwise: in a notebook without a GPU."""
+    return in_notebook() and not here().usable
 
 
 def with_prediction(run: Run) -> Run:
