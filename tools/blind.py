@@ -4,7 +4,12 @@
     python -m tools.blind predict 1                    # predicted.csv, base.csv: to be committed before the next step
     python -m tools.blind record 1                     # recorded.csv, on a GPU with Nsight Compute
     python -m tools.blind score 1                      # the table of errors, and how often the order is right
+    python -m tools.blind predict published            # the ladders that others have printed, on GPUs that are not here
+    python -m tools.blind score published
     python -m tools.blind rungs                        # the recorded rungs, for results/predicted/<gpu>.csv
+
+Predictions are written once. `predict published --into FILE` and `score published --predicted FILE` show what a later
+state of the model says, which has seen the figures.
 
 A variant is a rung with other settings, without one of its ideas (the `[[ablation]]` entries of its ladder), or with an
 edit that a learner makes, at one of several sizes. Those that do not compile or cannot be launched are drawn again; no
@@ -30,6 +35,7 @@ from gemm_lab.lab.actions.ablating import without
 from gemm_lab.lab.actions.predicting import prediction
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
+from gemm_lab.measure import published_trials
 from gemm_lab.measure.blind_trials import KEY, direction, errors, ranking, recorded_rungs, trials
 from gemm_lab.measure.cards import CARD_METRICS, ProfileCard
 from gemm_lab.measure.profile import read_rows
@@ -41,6 +47,7 @@ from tools.recording.cards import config_text, record_cards, write_rows
 
 FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper")
 ARCH, GPU = "sm_90a", "h200"
+PUBLISHED = "published"
 SIZES = (2048, 3072, 4096, 6144)
 CHOICES = {
     "BLOCK_M": (64, 128, 192, 256),
@@ -137,9 +144,9 @@ def cards(gpu: str = GPU) -> list[dict[str, str]]:
     return read_rows(data_dir("results") / "profiles" / gpu / "cards.csv")
 
 
-def folder_of(seed: int) -> Path:
-    """Where the trials of a seed lie."""
-    return data_dir("results") / "blind" / str(seed)
+def folder_of(campaign: int | str) -> Path:
+    """Where the trials of a seed lie, or the published ladders."""
+    return data_dir("results") / "blind" / str(campaign)
 
 
 def read_variants(seed: int) -> list[Variant]:
@@ -179,6 +186,29 @@ def predicted(one: Variant, gpu: str = GPU) -> dict[str, object]:
     except LabError as error:
         return {"cycles": "", "top_stall": "", "unit": "", "failed": str(error)}
     return {"cycles": round(found.cycles), "top_stall": found.top_reason, "unit": found.binding[0], "failed": ""}
+
+
+def predict_published() -> list[dict[str, object]]:
+    """A row for each step in `published/steps.csv`, with its predicted cycles and TFLOPS."""
+    steps = read_rows(folder_of(PUBLISHED) / "steps.csv")
+    kernels = {(row["kernel"], row["gpu"], row["n"]) for row in steps}
+    with ProcessPoolExecutor(2) as pool:
+        found = dict(zip(sorted(kernels), pool.map(_predicted_step, sorted(kernels)), strict=True))
+    return [row | found[row["kernel"], row["gpu"], row["n"]] for row in steps]
+
+
+def _predicted_step(step: tuple[str, str, str]) -> dict[str, object]:
+    name, gpu, size = step
+    spec, n = lab.kernel(name).spec, int(size)
+    config = spec.configure(gpu)
+    found = prediction(lab.kernel(name, **config), gpu, n, n, n)
+    speed = 2 * n**3 / found.seconds / 1e12
+    return {
+        "config": config_text(config),
+        "cycles": round(found.cycles),
+        "clock_mhz": round(found.clock_mhz),
+        "tflops": round(speed, 1),
+    }
 
 
 COLUMNS = ("cycles", "duration_ns", *(name for name in CARD_METRICS if name.startswith("stall_")))
@@ -242,6 +272,32 @@ def score(seed: int) -> str:
     return "\n".join(rows)
 
 
+def score_published(predicted: Path | None = None) -> str:
+    """A table of the published steps: speeds, their errors, the errors of the ratios to the step before.
+
+    predicted: a file of later predictions, in place of the frozen ones.
+    """
+    found = published_trials.steps(predicted=predicted)
+    pairs = published_trials.ratios(found)
+    before = {one.after: one for one in pairs}
+    rows = [f"{'':30} {'':>8} {'n':>5} {'predicted':>10} {'published':>10} {'error':>8} {'error of the ratio':>20}"]
+    for one in found:
+        ratio = before.get(one)
+        rows.append(
+            f"{one.source + ' ' + one.step:42.42} {one.gpu:8} {one.n:5} {one.predicted:10.1f} {one.published:10.1f} "
+            f"{one.error:+8.1%} {f'{ratio.error:+.1%}' if ratio else '':>10}"
+        )
+    for key in (*dict.fromkeys(one.gpu for one in found), None):
+        mine = [one for one in found if key in (one.gpu, None)]
+        mine_pairs = [one for one in pairs if key in (one.gpu, None)]
+        right, clear = published_trials.right_direction(mine_pairs)
+        rows.append(
+            f"{key or 'all':8} ratios: {published_trials.summary(mine_pairs)}, direction right in {right} of {clear}; "
+            f"TFLOPS: {published_trials.summary(mine)}"
+        )
+    return "\n".join(rows)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.blind", description="Blind trials of the predicted times.")
@@ -254,26 +310,41 @@ def main(arguments: list[str] | None = None) -> int:
         ("record", "record them here with Nsight Compute"),
         ("score", "compare"),
     ):
-        commands.add_parser(name, help=text).add_argument("seed", type=int)
-    commands.choices["record"].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
+        commands.add_parser(name, help=text).add_argument("campaign", help="a seed, or: published")
+    for name in ("predict", "record"):
+        commands.choices[name].add_argument("--into", type=Path, default=None, help="the CSV file of the rows")
+    commands.choices["score"].add_argument(
+        "--predicted", type=Path, default=None, help="later predictions of published"
+    )
     commands.add_parser("rungs", help="predict all recorded rungs, for results/predicted/<gpu>.csv")
     options = parser.parse_args(arguments)
-    if options.command == "score":
-        print(score(options.seed))
-        return 0
     if options.command == "rungs":
         predict_rungs()
         return 0
-    if options.command == "record":
-        return record(options.seed, options.into or folder_of(options.seed) / "recorded.csv")
-    if options.command == "predict":
-        variants = read_variants(options.seed)
-        for name, some in (("predicted", variants), ("base", rungs_of(variants))):
-            write_rows(folder_of(options.seed) / f"{name}.csv", predict(some))
+    if options.command == "draw":
+        found = draw(options.seed, options.count)
+        write_rows(folder_of(options.seed) / "variants.csv", [vars(one) for one in found])
+        print(f"{len(found)} variants in {folder_of(options.seed)}")
         return 0
-    found = draw(options.seed, options.count)
-    write_rows(folder_of(options.seed) / "variants.csv", [vars(one) for one in found])
-    print(f"{len(found)} variants in {folder_of(options.seed)}")
+    if options.campaign != PUBLISHED and not options.campaign.isdigit():
+        parser.error(f"There is no campaign {options.campaign!r}; it is a seed such as 1, or {PUBLISHED}.")
+    if options.command == "record" and options.campaign == PUBLISHED:
+        parser.error("The published ladders run on GPUs that are not here; record the variants of a seed instead.")
+    if options.command == "score":
+        print(score_published(options.predicted) if options.campaign == PUBLISHED else score(int(options.campaign)))
+        return 0
+    if options.command == "record":
+        return record(int(options.campaign), options.into or folder_of(options.campaign) / "recorded.csv")
+    into = options.into or folder_of(options.campaign) / "predicted.csv"
+    if into.exists():
+        parser.error(f"The predictions in {into.name} of this campaign are frozen; name another file with --into.")
+    if options.campaign == PUBLISHED:
+        write_rows(into, predict_published())
+        return 0
+    variants = read_variants(int(options.campaign))
+    write_rows(into, predict(variants))
+    if options.into is None:
+        write_rows(into.with_name("base.csv"), predict(rungs_of(variants)))
     return 0
 
 

@@ -12,6 +12,7 @@ from gemm_lab.cards.profile_bars import Section, bars
 from gemm_lab.cards.table import Table
 from gemm_lab.measure.blind_trials import Errors
 from gemm_lab.measure.cards import ProfileCard
+from gemm_lab.measure.published_trials import Summary
 from gemm_lab.measure.stalls import STALLS
 from gemm_lab.plots import style
 from gpu_simulator.hardware.data_sheets import with_article
@@ -45,8 +46,9 @@ UNITS = {
 class Predicted:
     """A predicted m × n × k run. It is displayed as a card; `prediction` has the numbers.
 
-    gpu: the GPU's name.   error: of blind trials of this family of kernels, or None.   tested_on: the GPUs of these
-    trials.   lines: (line, its text, share of the warps' time, main reason) of the lines that take most.
+    gpu: the GPU's name.   error: of blind trials of this family of kernels, or None; tested_on: name of their GPU.
+    ratios, speeds: errors against published ladders of this GPU.   lines: (line, its text, share of the warps' time,
+    main reason) of the lines that take most.
     """
 
     kernel: str
@@ -57,6 +59,8 @@ class Predicted:
     prediction: Prediction = field(repr=False)
     error: Errors | None = None
     tested_on: str = ""
+    ratios: Summary | None = None
+    speeds: Summary | None = None
     lines: Sequence[tuple[int, str, float, str]] = field(default=(), repr=False)
 
     @property
@@ -87,25 +91,43 @@ class Predicted:
         )
 
     @property
+    def spread(self) -> float | None:
+        """Mean error of the trials on this GPU, or of published speeds of it, as a share; None without either."""
+        known = self.error if self.tested_on == self.gpu else self.speeds
+        return known.mean if known else None
+
+    @property
     def line(self) -> str:
         """The prediction in one line, for the card of a run."""
         size = f"{self.n}³" if self.m == self.n == self.k else f"{self.m} × {self.n} × {self.k}"
-        tested = "no kernel of its ladder was tested"
-        if self.error:
-            tested = f"tested on {self.tested_on}: median error {self.error.median:.0%} in {self.error.trials} trials"
+        known = (
+            [f"tested on {with_article(self.tested_on)}: median error {self.error.median:.0%}"] if self.error else []
+        )
+        if self.speeds:
+            known.append(f"against published speeds of this GPU: {self.speeds.median:.0%}")
+        tested = "; ".join(known) or "nothing like it was tested"
         return f"{SIGN} predicted for {with_article(self.gpu)}: {self._speed} at {size} ({tested}); not measured"
 
     @property
     def _speed(self) -> str:
-        return f"{self.tflops:,.1f} TFLOPS" + (f" ± {self.error.mean:.0%}" if self.error else "")
+        return f"{self.tflops:,.1f} TFLOPS" + (f" ± {self.spread:.0%}" if self.spread is not None else "")
 
     @property
     def trust(self) -> str:
         """How far predictions of this kind were off."""
-        if self.error is None:
+        known = []
+        if self.error is not None:
+            known.append(f"tested on {with_article(self.tested_on)}, {self.error} of this ladder")
+        if self.ratios is not None:
+            known.append(f"on {with_article(self.gpu)} against published ratios of steps, errors of {self.ratios}")
+        if self.speeds is not None:
+            known.append(f"against published TFLOPS, {self.speeds}")
+        if not known:
             return "No kernel of this ladder was in a blind trial, so nobody knows how far this prediction is off."
-        here = "" if with_article(self.gpu) in self.tested_on else f" None of them was on {with_article(self.gpu)}."
-        return f"How far to trust it: {self.error} (of this ladder, recorded on {self.tested_on}).{here}"
+        unknown = "" if self.error is not None else " No kernel of this ladder was in a blind trial."
+        if self.tested_on != self.gpu and self.ratios is None:
+            unknown += f" Nothing is known of predictions for {with_article(self.gpu)}."
+        return f"How far to trust it: {'; '.join(known)}.{unknown}"
 
     @property
     def limit(self) -> str:

@@ -42,8 +42,8 @@ def predicted_ladder(
             ax.plot(*zip(*points, strict=True), marker, color=colour, markersize=5, label=words, zorder=3)
     places = [(x, predicted[name]) for x, name in enumerate(names) if name in predicted]
     xs, ys = [x for x, _ in places], [one.tflops for _, one in places]
-    spans = [one.tflops * (one.error.mean if one.error else 0) for _, one in places]
-    label = "predicted ± mean error of blind trials" if first.error else "predicted, error unknown"
+    spans = [one.tflops * (one.spread or 0) for _, one in places]
+    label = "predicted ± mean error of trials" if first.spread else "predicted, error unknown"
     _hollow(ax, xs, ys, label, style.VERMILION, "o", spans)
     speeds = [
         *(y + span for y, span in zip(ys, spans, strict=True)),

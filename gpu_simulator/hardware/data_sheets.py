@@ -309,8 +309,9 @@ def gpu(key_or_name: str | Gpu) -> Gpu:
 
 
 def with_article(name: str) -> str:
-    """The name of a GPU with its article, as it is spoken: "an A100", "an H200 SXM", "a Tesla T4"."""
-    return f"{'an' if name[:1] in ('A', 'H') else 'a'} {name}"
+    """A GPU's name with "a" or "an", as it is spoken: an H200, an RTX 5090, a B200, a Tesla T4."""
+    spelled = len(name) < 2 or not name[1].islower()  # its first letter is read as a letter
+    return f"{'an' if name[:1] in ('AEFHILMNORSX' if spelled else 'AEIOU') else 'a'} {name}"
 
 
 def _match(name: str) -> Gpu | None:

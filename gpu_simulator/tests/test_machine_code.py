@@ -1,5 +1,6 @@
 """Machine instructions are decoded: operands, destinations and the control fields."""
 
+import numpy as np
 import pytest
 
 from gpu_simulator.codegen.allow_list import Refused, function_of
@@ -8,6 +9,7 @@ from gpu_simulator.errors import LabError
 from gpu_simulator.timing.constants_file import constants, known
 from gpu_simulator.timing.machine_code import decode
 from gpu_simulator.timing.path_functions import PATHS
+from gpu_simulator.timing.word_functions import highest_bit, mask_of
 
 
 def one(text, control=0):
@@ -33,12 +35,28 @@ def test_control_fields():
         ("@!P0 BRA `(.L_x_0) ;", [], 1),
         ("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR13+0x30000], R2 ;", ["P"], 2),
         ("LEA R167, R167, UR5, 0x4 ;", ["R"], 3),
+        ("UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR13], tmem[UR24], idesc[UR25], UP0 ;", [], 6),
+        ("UTCBAR.2CTA.MULTICAST [UR8], URZ, UR9 ;", [], 3),
+        ("UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR4, UR4 ;", ["UP", "UR"], 1),
+        ("UTCATOMSWS.AND URZ, UR5 ;", ["UR"], 1),
     ],
 )
 def test_what_is_written_and_read(text, written, read):
     found = one(text)
     assert [operand.kind for operand in found.destinations] == written
     assert len(found.sources) == read
+
+
+def test_a_load_from_tensor_memory_writes_as_many_registers_as_it_says():
+    found = one("LDTM.x32 R4, tmem[UR4+0x60] ;")
+    assert found.width == 32 and found.destinations[0].value == 4
+
+
+def test_the_bits_of_a_warp():
+    lanes = np.zeros((2, 32), bool)
+    lanes[0, [0, 3, 31]] = True
+    assert mask_of(lanes).tolist() == [[0x80000009], [0]]
+    assert highest_bit(np.array([[0x80000009], [1], [0]], np.uint32)).tolist() == [[31], [0], [0xFFFFFFFF]]
 
 
 def test_addresses_and_guards():
@@ -52,7 +70,8 @@ def test_constants_name_their_sources_and_refuse_unknown_names():
     for gpu in known():
         found = constants(gpu)
         assert all(
-            source.split(":")[0] in ("measured", "published", "fitted", "assumed") for source in found.sources.values()
+            source.split(":")[0] in ("measured", "published", "derived", "fitted", "assumed")
+            for source in found.sources.values()
         )
     with pytest.raises(LabError, match="no speed_of_light"):
         constants("h200")["speed_of_light"]

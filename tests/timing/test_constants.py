@@ -7,10 +7,13 @@ import pytest
 
 import gemm_lab as lab
 from gpu_simulator import timing
+from gpu_simulator.compiler.disassembly import SassLine
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.timing import constants_file
 from gpu_simulator.timing.constants_file import constants, known
+from gpu_simulator.timing.machine_code import decode
+from gpu_simulator.timing.pipes import tensor_cycles
 
 SOURCES = ("measured", "published", "derived", "fitted", "assumed")
 
@@ -58,14 +61,41 @@ def test_a_name_that_no_file_has_is_a_sentence():
         constants("t4")["tcgen05_latency"]
 
 
+@pytest.mark.parametrize(
+    ("text", "operations", "kind", "keys"),
+    [
+        ("HMMA.1688.F32", 2048, ("f16", "f32"), ("t4", "a100", "rtx5090")),
+        ("HMMA.1688.F16", 2048, ("f16", "f16"), ("t4", "a100", "rtx5090")),
+        ("HMMA.16816.F32", 4096, ("f16", "f32"), ("a100", "rtx5090")),
+        ("HMMA.16816.F32.BF16", 4096, ("bf16", "f32"), ("a100", "rtx5090")),
+        ("HMMA.16816.F16", 4096, ("f16", "f16"), ("a100", "rtx5090")),
+        ("HMMA.1688.F32.TF32", 2048, ("tf32", "f32"), ("a100", "rtx5090")),
+        ("HMMA.1684.F32.TF32", 1024, ("tf32", "f32"), ("a100", "rtx5090")),
+        ("IMMA.8816.S8.S8", 2048, ("i8", "i32"), ("t4", "a100")),
+        ("IMMA.16816.S8.S8", 4096, ("i8", "i32"), ("a100", "rtx5090")),
+        ("IMMA.16832.S8.S8", 8192, ("i8", "i32"), ("a100", "rtx5090")),
+        ("QMMA.16832.F32.E4M3.E4M3", 8192, ("f8", "f32"), ("rtx5090",)),
+        ("QMMA.16832.F16.E4M3.E4M3", 8192, ("f8", "f16"), ("rtx5090",)),
+    ],
+)
+def test_tensor_cores_reach_the_peak_of_the_data_sheet(text, operations, kind, keys):
+    """Operations of a warp's product, of four sub-partitions, over its cycles, times SMs and clock."""
+    (one,) = decode((SassLine(0, f"{text} R4, R8, R12, R4 ;", "f", 1),))
+    for key in keys:
+        sheet = data_sheets.gpu(key)
+        reached = 4 * operations / tensor_cycles(one, constants(key)) * sheet.sms * sheet.boost_mhz / 1e6
+        assert reached == pytest.approx(sheet.peak(*kind), rel=0.01), key
+
+
+def test_a_product_that_the_gpu_lacks_is_a_sentence():
+    (one,) = decode((SassLine(0, "QMMA.16832.F32.E4M3.E4M3 R4, R8, R12, R4 ;", "f", 1),))
+    with pytest.raises(LabError, match="has no qmma_16832_cycles"):
+        tensor_cycles(one, constants("t4"))
+
+
 @pytest.mark.parametrize("key", known())
-def test_peaks_are_those_of_the_data_sheet(key):
-    """Derived rates of the tensor cores and FP32 units, times SMs and clock, give the data sheet's TFLOPS."""
+def test_fp32_units_reach_the_peak_of_the_data_sheet(key):
     of, sheet = constants(key), data_sheets.gpu(key)
-    if key in ("t4", "a100", "rtx5090"):
-        shape, flop = ("1688", 2048) if key == "t4" else ("16816", 4096)
-        rate = 4 * flop / of[f"hmma_{shape}_cycles"]
-        assert rate * sheet.sms * sheet.boost_mhz / 1e6 == pytest.approx(sheet.peak("f16", "f32"), rel=0.01)
     clock = sheet.boost_mhz or of["clock_fp32_mhz"]
     assert 4 * 64 / of["ffma_cycles"] * sheet.sms * clock / 1e6 == pytest.approx(sheet.fp32_tflops, rel=0.04)
 

@@ -56,7 +56,7 @@ class PredictedLadder:
         return predicted_ladder(names, found, recorded_speeds(self.spec, self.on, n), n)
 
     def _table(self) -> Table:
-        header = ("kernel", "waits mostly for", "N", "predicted TFLOPS", "predicted cycles", "error of blind trials")
+        header = ("kernel", "waits mostly for", "N", "predicted TFLOPS", "predicted cycles", "mean error of trials")
         return Table(header, [self._cells(*row) for row in self.rows], self._caption(), text_columns=2)
 
     @staticmethod
@@ -64,7 +64,7 @@ class PredictedLadder:
         if isinstance(found, str):
             return name, found, f"{n}", "", "", ""
         why = found.prediction.top_reason
-        error = f"± {found.error.mean:.0%}" if found.error else "unknown"
+        error = f"± {found.spread:.0%}" if found.spread is not None else "unknown"
         return name, LABELS.get(why, why), f"{n}", f"{found.tflops:.1f}", f"{found.cycles:,.0f}", error
 
     def _caption(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
@@ -14,7 +13,7 @@ from gemm_lab.lab.actions import source
 from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
-from gemm_lab.measure import blind_trials
+from gemm_lab.measure import blind_trials, published_trials
 from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import LabError
@@ -105,16 +104,23 @@ def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:
     """Implements `Kernel.predict`."""
     found = prediction(kernel, on, m, n, k)
     sheet = data_sheets.gpu(on)
-    alike = trials_like(kernel.spec.ladder, sheet)
-    tested_on = " and ".join(sorted({data_sheets.with_article(data_sheets.gpu(one.gpu).name) for one in alike}))
-    error, lines = blind_trials.errors(alike), tuple(_lines(kernel, found))
-    return Predicted(kernel.label, sheet.name, m, n, k, found, error, tested_on, lines)
-
-
-def trials_like(ladder: str, sheet: data_sheets.Gpu) -> Sequence[blind_trials.Trial]:
-    """The blind trials of a ladder on this GPU; those on other GPUs if there are none on it."""
-    family = [one for one in blind_trials.trials() if one.family == ladder]
-    return [one for one in family if data_sheets.gpu(one.gpu).key == sheet.key] or family
+    family = [t for t in blind_trials.trials() if t.family == kernel.spec.ladder]
+    here = [t for t in family if data_sheets.gpu(t.gpu).key == sheet.key]
+    alike = here or family
+    steps = [one for one in published_trials.steps() if one.gpu == sheet.key]
+    return Predicted(
+        kernel.label,
+        sheet.name,
+        m,
+        n,
+        k,
+        found,
+        blind_trials.errors(alike),
+        data_sheets.gpu(alike[0].gpu).name if alike else "",
+        published_trials.summary(published_trials.ratios(steps)),
+        published_trials.summary(steps),
+        tuple(_lines(kernel, found)),
+    )
 
 
 def reference(kernel: Launchable) -> str:
