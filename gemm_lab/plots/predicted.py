@@ -27,37 +27,36 @@ BAND, NAMED = 0.15, 6  # half-width of the band, as a share of the recorded time
 
 @style.drawn
 def predicted_ladder(
-    names: Sequence[str], predicted: Mapping[str, Any], recorded: Mapping[str, Mapping[str, float]], n: int
+    names: Sequence[str], predicted: Mapping[str, Any], recorded: Mapping[str, Sequence[tuple[str, float]]], n: int
 ) -> Figure:
-    """The rungs `names` from left to right: TFLOPS as predicted, with the mean error of blind trials, and as recorded.
+    """The rungs `names` from left to right: TFLOPS as predicted, with the mean error of trials, and as recorded.
 
-    predicted: {rung: Predicted}.   recorded: {kind of `RECORDED`: {rung: TFLOPS}}.
+    predicted: {rung: Predicted}.   recorded: {kind of `RECORDED`: (rung, TFLOPS) pairs}, of the same size.
     """
     first = next(iter(predicted.values()))
+    words = [f"{first.gpu} · {n} × {n} × {n}", *textwrap.wrap(first.trust, 100)]
     reach = max(0.088 * len(read.short(name)) for name in names)  # inches of a name, roughly
-    fig = style.figure(style.WIDTH, 4.7 + 0.65 * reach)
-    ax = style.axes(fig, left=max(0.75, 0.2 + 0.77 * reach - 0.4), right=0.3, top=1.0, bottom=0.8 + 0.65 * reach)
-    for kind, (marker, colour, words) in RECORDED.items():
-        if points := [(x, recorded[kind][name]) for x, name in enumerate(names) if name in recorded.get(kind, {})]:
-            ax.plot(*zip(*points, strict=True), marker, color=colour, markersize=5, label=words, zorder=3)
+    below = 0.5 + 0.17 * len(words) + 0.65 * reach
+    fig = style.figure(style.WIDTH, 3.9 + below)
+    ax = style.axes(fig, left=max(0.75, 0.2 + 0.77 * reach - 0.4), right=0.3, top=1.0, bottom=below)
+    for kind, (marker, colour, label) in RECORDED.items():
+        if points := [(names.index(name), speed) for name, speed in recorded.get(kind, ()) if name in names]:
+            ax.plot(*zip(*points, strict=True), marker, color=colour, markersize=5, label=label, zorder=3)
     places = [(x, predicted[name]) for x, name in enumerate(names) if name in predicted]
     xs, ys = [x for x, _ in places], [one.tflops for _, one in places]
     spans = [one.tflops * (one.spread or 0) for _, one in places]
     label = "predicted ± mean error of trials" if first.spread else "predicted, error unknown"
     _hollow(ax, xs, ys, label, style.VERMILION, "o", spans)
-    speeds = [
-        *(y + span for y, span in zip(ys, spans, strict=True)),
-        *(speed for kind in recorded.values() for name, speed in kind.items() if name in names),
-    ]
+    speeds = [speed for pairs in recorded.values() for name, speed in pairs if name in names]
+    speeds += [y + span for y, span in zip(ys, spans, strict=True)]
     ax.set(xlim=(-0.6, len(names) - 0.4), ylim=(0, 1.04 * max(speeds)))
-    ax.set_xticks(
-        range(len(names)), [read.short(name) for name in names], rotation=40, ha="right", rotation_mode="anchor"
-    )
+    short = [read.short(name) for name in names]
+    ax.set_xticks(range(len(names)), short, rotation=40, ha="right", rotation_mode="anchor")
     ax.tick_params(axis="x", length=0, labelcolor=style.INK)
     style.plain_ticks(ax.yaxis)
     style.axis_titles(ax, "", "TFLOPS")
     _legend(ax, 2)
-    style.caption(fig, f"{first.gpu} · {n} × {n} × {n}\n" + "\n".join(textwrap.wrap(first.trust, 100)), 0.4)
+    style.caption(fig, "\n".join(words), 0.4)
     return fig
 
 

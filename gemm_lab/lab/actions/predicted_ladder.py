@@ -14,9 +14,8 @@ from gemm_lab.catalog import LadderSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.predicting import attempted, gpu_with_constants
 from gemm_lab.lab.kernel import Kernel
-from gemm_lab.measure import results
+from gemm_lab.measure import published_trials, results
 from gemm_lab.measure.cards import read_cards
-from gemm_lab.published import published
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu, with_article
@@ -90,28 +89,25 @@ def predict(spec: LadderSpec, on: str, sizes: Iterable[int], progress: bool) -> 
     return PredictedLadder(spec, sheet, rows)
 
 
-def recorded_speeds(spec: LadderSpec, on: Gpu, n: int) -> dict[str, dict[str, float]]:
-    """{kind: {kernel: TFLOPS}} of what is known of a ladder's rungs on this GPU at n × n × n.
+def recorded_speeds(spec: LadderSpec, on: Gpu, n: int) -> dict[str, list[tuple[str, float]]]:
+    """{kind: (kernel, TFLOPS) pairs} of what is known of a ladder's rungs on this GPU at n × n × n.
 
     The kinds are "measured" (`results/measured`, sustained), "profiled" (`results/profiles`: one launch under Nsight
-    Compute) and "published" (`results/published.csv`, of this size or without one; a share of
-    cuBLAS counts with the cuBLAS of the same text).
+    Compute) and "published": steps of other texts for which a rung stands (`gemm_lab.measure.published_trials`).
     """
     names = {rung.name: rung.configure(on.key) for rung in spec.kernels}
     rows = [row for row in results.recorded(on.key) if row.n == n and row.regime == "sustained"]
-    measured = {row.kernel: row.tflops for row in rows if row.kernel in names}
-    profiled = {
-        one.kernel: 2e-3 * n**3 / duration
-        for one in read_cards(data_dir("results") / "profiles" / on.key)
-        if names.get(one.kernel) == one.config and one.n == n and (duration := one["duration_ns"])
+    cards = read_cards(data_dir("results") / "profiles" / on.key)
+    return {
+        "measured": [(row.kernel, row.tflops) for row in rows if row.kernel in names],
+        "profiled": [
+            (one.kernel, 2e-3 * n**3 / duration)
+            for one in cards
+            if names.get(one.kernel) == one.config and one.n == n and (duration := one["duration_ns"])
+        ],
+        "published": [
+            (one.kernel, one.published)
+            for one in published_trials.steps()
+            if one.kernel in names and one.gpu == on.key and one.n == n
+        ],
     }
-    texts = {rung.published: rung.name for rung in spec.kernels if rung.published}
-    here = [row for row in published() if row.gpu == on.key and row.n in (None, n)]
-    cublas = {(row.source, row.n, row.dtype): row.tflops or 0 for row in here if row.kernel == "cublas"}
-    printed = {
-        texts[row.kernel]: speed
-        for row in here
-        if row.kernel in texts
-        and (speed := row.speed or (row.percent_of_cublas or 0) / 100 * cublas.get((row.source, row.n, row.dtype), 0))
-    }
-    return {"measured": measured, "profiled": profiled, "published": printed}
