@@ -54,6 +54,14 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     run.add_argument("--yes", action="store_true", help="also run kernels that take minutes on the simulator")
     run.add_argument("--json", action="store_true")
 
+    predict = add("predict", predict_kernel, "predict the speed of a kernel on a GPU that is not here")
+    predict.add_argument("name", help="a kernel")
+    predict.add_argument("--on", default="h200", metavar="GPU", help="default: %(default)s")
+    predict.add_argument("-n", type=int, default=4096, help="default: %(default)s")
+    predict.add_argument("-m", type=int, help="default: n")
+    predict.add_argument("-k", type=int, help="default: n")
+    predict.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
+
     simulate = add(
         "simulate", simulate_kernel, "run any .cu or .ptx file on the simulator and show what each line cost"
     )
@@ -210,6 +218,15 @@ def run_kernels(options) -> int:
     if options.json:
         print(json.dumps(results, indent=2))
     return 0 if results and all(r["passed"] for r in results) else 1
+
+
+def predict_kernel(options) -> int:
+    """Print the predicted cycles, speed and stall reasons of a kernel, and how far such predictions were off."""
+    from gemm_lab.lab import kernel
+    from gemm_lab.settings_text import parse_settings
+
+    print(kernel(options.name, **parse_settings(options.settings)).predict(options.on, options.n, options.m, options.k))
+    return 0
 
 
 def simulate_kernel(options) -> int:

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import gemm_lab as lab
 import gpu_runner as device
 from gemm_lab import catalog, cli
 from gemm_lab.lab import on_simulator
@@ -141,6 +142,10 @@ def test_a_bad_size_fails_with_the_size_that_works(capsys):
         (("bench", "t5"), "“t4”"),
         (("bench", "t4", "--sizes", "1000"), "M = 1024"),
         (("export", "nothing"), "There is no kernel"),
+        (("predict", "t4/33"), "There is no kernel"),
+        (("predict", "t4/03", "--on", "gtx480"), "h200"),
+        (("predict", "t4/03", "--set", "BLOCK_K"), "BLOCK_K=32"),
+        (("predict", "t4/03", "-n", "1000"), "multiple"),
     ],
 )
 def test_mistakes_get_a_sentence_and_no_traceback(capsys, words, sentence):
@@ -149,6 +154,12 @@ def test_mistakes_get_a_sentence_and_no_traceback(capsys, words, sentence):
 
 
 @needs_no_gpu
+def test_predict_prints_the_card_of_the_kernel_with_its_settings(capsys):
+    code, out, _ = run(capsys, "predict", "t4/03", "-n", "1024", "-k", "2048", "--set", "BLOCK_M=128")
+    assert code == 0 and "BLOCK_M=128" in out and "predicted for an H200" in out and "not measured" in out
+    assert lab.kernel("t4/03", BLOCK_M=128).predict(n=1024, k=2048).headline in " ".join(out.split())
+
+
 def test_a_backend_that_is_not_here_is_said(capsys):
     code, out, _ = run(capsys, "run", "t4/03", "--backend", "gpu", "--json")
     assert code == 1 and "GPU" in json.loads(out)[0]["error"]

@@ -1,11 +1,12 @@
 """Blind trials of the predicted times: variants that nobody has measured are drawn, predicted, then recorded.
 
     python -m tools.blind draw --seed 1 --count 72     # results/blind/1/variants.csv
-    python -m tools.blind predict 1                    # predicted.csv, to be committed before the next step
-    python -m tools.blind record 1                     # cards.csv, on a GPU with Nsight Compute
-    python -m tools.blind score 1                      # the table of errors
+    python -m tools.blind predict 1                    # predicted.csv, base.csv: to be committed before the next step
+    python -m tools.blind record 1                     # recorded.csv, on a GPU with Nsight Compute
+    python -m tools.blind score 1                      # the table of errors, and how often the order is right
     python -m tools.blind predict published            # the ladders that others have printed, on GPUs that are not here
     python -m tools.blind score published
+    python -m tools.blind rungs                        # the recorded rungs, for results/predicted/<gpu>.csv
 
 Predictions are written once. `predict published --into FILE` and `score published --predicted FILE` show what a later
 state of the model says, which has seen the figures.
@@ -22,6 +23,7 @@ import random
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,16 +36,18 @@ from gemm_lab.lab.actions.predicting import prediction
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
 from gemm_lab.measure import published_trials
-from gemm_lab.measure.blind_trials import KEY, errors, trials
+from gemm_lab.measure.blind_trials import KEY, direction, errors, ranking, recorded_rungs, trials
 from gemm_lab.measure.cards import CARD_METRICS, ProfileCard
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.occupancy import occupancy
+from gpu_simulator.timing.constants_file import known
 from tools.recording.cards import config_text, record_cards, write_rows
 
 FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper")
 ARCH, GPU = "sm_90a", "h200"
+PUBLISHED = "published"
 SIZES = (2048, 3072, 4096, 6144)
 CHOICES = {
     "BLOCK_M": (64, 128, 192, 256),
@@ -59,7 +63,6 @@ CHOICES = {
     "THREAD_N": (4, 8),
     "STORE_N": (32, 64),
 }
-PUBLISHED = "published"
 # What a learner tries: a pattern of the source, and what replaces its first occurrence.
 EDITS = {
     "a doubled barrier": (r"__syncthreads\(\);", "__syncthreads(); __syncthreads();"),
@@ -96,10 +99,7 @@ class Variant:
 def draw(seed: int, count: int) -> list[Variant]:
     """`count` variants, as many of each family as possible; the same seed gives the same."""
     chance = random.Random(seed)
-    recorded = {
-        (row["kernel"], row["config"], int(row["n"]))
-        for row in read_rows(data_dir("results") / "profiles/h200/cards.csv")
-    }
+    recorded = {(row["kernel"], row["config"], int(row["n"])) for row in cards()}
     found: list[Variant] = []
     while len(found) < count:
         family = FAMILIES[len(found) % len(FAMILIES)]
@@ -139,6 +139,11 @@ def launchable(one: Variant) -> bool:
         return False
 
 
+def cards(gpu: str = GPU) -> list[dict[str, str]]:
+    """The recorded cards of a GPU, by default of that of the trials."""
+    return read_rows(data_dir("results") / "profiles" / gpu / "cards.csv")
+
+
 def folder_of(campaign: int | str) -> Path:
     """Where the trials of a seed lie, or the published ladders."""
     return data_dir("results") / "blind" / str(campaign)
@@ -152,16 +157,32 @@ def read_variants(seed: int) -> list[Variant]:
     ]
 
 
-def predict(seed: int) -> list[dict[str, object]]:
-    """A row for each variant, with its predicted cycles and stall reasons."""
-    variants = read_variants(seed)
+def rungs_of(variants: Sequence[Variant]) -> list[Variant]:
+    """The recorded rungs of the same kernels at the same sizes, with the settings of their cards."""
+    wanted = {(one.kernel, one.n) for one in variants}
+    recorded = [Variant(row["kernel"], row["config"], int(row["n"])) for row in cards()]
+    return [one for one in recorded if (one.kernel, one.n) in wanted]
+
+
+def predict(variants: Sequence[Variant], gpu: str = GPU) -> list[dict[str, object]]:
+    """A row for each variant, with its predicted cycles and stall reasons, or why there is no prediction."""
     with ProcessPoolExecutor(2) as pool:
-        return [vars(one) | row for one, row in zip(variants, pool.map(_predicted, variants), strict=True)]
+        found = pool.map(predicted, variants, [gpu] * len(variants))
+        return [vars(one) | row for one, row in zip(variants, found, strict=True)]
 
 
-def _predicted(one: Variant) -> dict[str, object]:
+def predict_rungs() -> None:
+    """Predict every recorded card of each GPU with constants, and write results/predicted/<gpu>.csv."""
+    for gpu in known():
+        if rungs := [Variant(row["kernel"], row["config"], int(row["n"])) for row in cards(gpu)]:
+            rows = [{name: row[name] for name in row if name not in ("idea", "edit")} for row in predict(rungs, gpu)]
+            write_rows(data_dir("results") / "predicted" / f"{gpu}.csv", rows)
+
+
+def predicted(one: Variant, gpu: str = GPU) -> dict[str, object]:
+    """The predicted cycles, main stall reason and busiest unit of a variant, or why there is no prediction."""
     try:
-        found = prediction(one.made(), GPU, one.n, one.n, one.n)
+        found = prediction(one.made(), gpu, one.n, one.n, one.n)
     except LabError as error:
         return {"cycles": "", "top_stall": "", "unit": "", "failed": str(error)}
     return {"cycles": round(found.cycles), "top_stall": found.top_reason, "unit": found.binding[0], "failed": ""}
@@ -232,9 +253,10 @@ def _alone(one: Variant, where: Here, n: int) -> ProfileCard | str:
         return str(error)[:200]
 
 
-def score(campaign: str) -> str:
-    """A table of the campaign's errors, the smallest first, and a line for each ladder."""
-    mine = sorted((one for one in trials() if one.campaign == campaign), key=lambda one: abs(one.error))
+def score(seed: int) -> str:
+    """A table of the campaign's errors, the smallest first, a line for each ladder, and the shares in right order."""
+    mine = sorted((one for one in trials() if one.campaign == str(seed)), key=lambda one: abs(one.error))
+    rungs = recorded_rungs(folder_of(seed) / "base.csv", cards())
     rows = [
         f"{one.error:+8.1%} {one.recorded / 1e6:9.3f} {one.kernel:30} {one.n:5} {one.change or one.config}"
         + ("" if one.stall[0] == one.stall[1] else f"   {one.stall[0]}, not {one.stall[1]}")
@@ -245,6 +267,8 @@ def score(campaign: str) -> str:
             rows.append(f"{family:14} {found}")
     if found := errors(mine):
         rows.append(f"{'all':14} {found}; top stall right in {found.same_stall:.0%}")
+        rows.append(f"{'direction':14} {direction(mine, rungs)}")
+        rows.append(f"{'ranking':14} {ranking(mine)}")
     return "\n".join(rows)
 
 
@@ -292,7 +316,11 @@ def main(arguments: list[str] | None = None) -> int:
     commands.choices["score"].add_argument(
         "--predicted", type=Path, default=None, help="later predictions of published"
     )
+    commands.add_parser("rungs", help="predict all recorded rungs, for results/predicted/<gpu>.csv")
     options = parser.parse_args(arguments)
+    if options.command == "rungs":
+        predict_rungs()
+        return 0
     if options.command == "draw":
         found = draw(options.seed, options.count)
         write_rows(folder_of(options.seed) / "variants.csv", [vars(one) for one in found])
@@ -303,14 +331,20 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "record" and options.campaign == PUBLISHED:
         parser.error("The published ladders run on GPUs that are not here; record the variants of a seed instead.")
     if options.command == "score":
-        print(score_published(options.predicted) if options.campaign == PUBLISHED else score(options.campaign))
+        print(score_published(options.predicted) if options.campaign == PUBLISHED else score(int(options.campaign)))
         return 0
     if options.command == "record":
         return record(int(options.campaign), options.into or folder_of(options.campaign) / "recorded.csv")
     into = options.into or folder_of(options.campaign) / "predicted.csv"
     if into.exists():
         parser.error(f"The predictions in {into.name} of this campaign are frozen; name another file with --into.")
-    write_rows(into, predict_published() if options.campaign == PUBLISHED else predict(int(options.campaign)))
+    if options.campaign == PUBLISHED:
+        write_rows(into, predict_published())
+        return 0
+    variants = read_variants(int(options.campaign))
+    write_rows(into, predict(variants))
+    if options.into is None:
+        write_rows(into.with_name("base.csv"), predict(rungs_of(variants)))
     return 0
 
 

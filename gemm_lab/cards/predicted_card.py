@@ -11,13 +11,22 @@ from gemm_lab.cards.card import card, facts, remark
 from gemm_lab.cards.profile_bars import Section, bars
 from gemm_lab.cards.table import Table
 from gemm_lab.measure.blind_trials import Errors
+from gemm_lab.measure.cards import ProfileCard
 from gemm_lab.measure.published_trials import Summary
 from gemm_lab.measure.stalls import STALLS
 from gemm_lab.plots import style
+from gpu_simulator.hardware.data_sheets import with_article
 from gpu_simulator.timing.whole_kernel import Prediction
 
 SHOWN_LINES = 5
+SIGN = "○"  # hollow, as the points of predictions are in plots
 LABELS = {stall.key: stall.label for stall in STALLS}
+COLUMNS = {  # unit of the time model → column of a recorded card
+    "issue": "issue_slots_pct",
+    "tensor": "tensor_pipe_pct",
+    "alu": "alu_pipe_pct",
+    "fma": "fma_pipe_pct",
+}
 UNITS = {
     "tensor": "the tensor cores",
     "fma": "the FP32 units",
@@ -31,12 +40,6 @@ UNITS = {
     "l2_port": "the way from L2",
     "issue": "the issue of instructions",
 }
-
-
-def with_article(name: str) -> str:
-    """A GPU's name with "a" or "an", as it is spoken: an H200, an RTX 5090, a B200, a Tesla T4."""
-    spelled = len(name) < 2 or not name[1].islower()  # its first letter is read as a letter
-    return f"{'an' if name[0] in ('AEFHILMNORSX' if spelled else 'AEIOU') else 'a'} {name}"
 
 
 @dataclass(frozen=True)
@@ -71,14 +74,43 @@ class Predicted:
         return 2 * self.m * self.n * self.k / self.prediction.seconds / 1e12
 
     @property
+    def card(self) -> ProfileCard:
+        """The prediction in the form of a recorded card, with those of its columns that the time model predicts."""
+        found, conditions = self.prediction, {"gpu": self.gpu, "arch": self.prediction.arch, "predicted": self.line}
+        shares = {COLUMNS[name]: 100 * min(value, 1) for name, value in found.busy.items() if name in COLUMNS}
+        waits = {f"stall_{name}": value for name, value in found.reasons.items()}
+        run = {"cycles": found.cycles, "duration_ns": found.seconds * 1e9, "waves": found.waves}
+        return ProfileCard(self.kernel, self.n, {}, conditions, {**run, **shares, **waits})
+
+    @property
     def headline(self) -> str:
         """The prediction in a sentence."""
-        known = self.error if self.tested_on == self.gpu else self.speeds
-        error = f" ± {known.mean:.0%}" if known else ""
         return (
-            f"predicted for {with_article(self.gpu)}: {self.cycles:,.0f} cycles, {self.tflops:,.1f} TFLOPS{error} "
+            f"predicted for {with_article(self.gpu)}: {self.cycles:,.0f} cycles, {self._speed} "
             f"at {self.prediction.clock_mhz:,.0f} MHz; not measured"
         )
+
+    @property
+    def spread(self) -> float | None:
+        """Mean error of the trials on this GPU, or of published speeds of it, as a share; None without either."""
+        known = self.error if self.tested_on == self.gpu else self.speeds
+        return known.mean if known else None
+
+    @property
+    def line(self) -> str:
+        """The prediction in one line, for the card of a run."""
+        size = f"{self.n}³" if self.m == self.n == self.k else f"{self.m} × {self.n} × {self.k}"
+        known = (
+            [f"tested on {with_article(self.tested_on)}: median error {self.error.median:.0%}"] if self.error else []
+        )
+        if self.speeds:
+            known.append(f"against published speeds of this GPU: {self.speeds.median:.0%}")
+        tested = "; ".join(known) or "nothing like it was tested"
+        return f"{SIGN} predicted for {with_article(self.gpu)}: {self._speed} at {size} ({tested}); not measured"
+
+    @property
+    def _speed(self) -> str:
+        return f"{self.tflops:,.1f} TFLOPS" + (f" ± {self.spread:.0%}" if self.spread is not None else "")
 
     @property
     def trust(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from html import escape
 
@@ -53,6 +54,12 @@ class Here:
     def _repr_html_(self) -> str:
         edge = f"4px solid {theme.GOOD if self.usable else theme.NOTE}"
         return theme.tag("div", "edge", escape(str(self)), border_left=edge)
+
+
+def in_notebook() -> bool:
+    """Whether this process runs the cells of a notebook, and no script, test or terminal."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return hasattr(shell, "kernel")
 
 
 def here() -> Here:

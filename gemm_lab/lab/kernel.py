@@ -15,7 +15,7 @@ from gemm_lab.cards.sass import Sass, disassembled
 from gemm_lab.cards.source_code import code
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.lab.actions import multiplying, running, source
-from gemm_lab.lab.here import here
+from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.run import Run
 from gemm_lab.source_text import Edit
 from gpu_simulator.argument_checks import checked
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from gemm_lab.cards.timeline import Pipeline
 
 DEFAULT_N = 512
-PREDICTED_ON = "h200"
 
 
 @dataclass(frozen=True)
@@ -213,6 +212,7 @@ class Kernel:
         counted: bool = True,
         sure: bool = False,
         sms: int | None = None,
+        predict: bool | None = None,
     ) -> Run:
         """Compile, launch, check and time an m × n × k product (m and k default to n).
 
@@ -220,26 +220,28 @@ class Kernel:
         must be within the bound of `measure.check`. Without a GPU the simulator runs the kernel and counts what each
         line costs, and the recorded speed is shown. A simulated run that would take more than a minute raises a
         `LabError` unless `sure` is True. After a correct run on a GPU, the simulator counts at a small size, unless
-        `counted` is False. sms: see `grid`. Raises `SizeError` for a size that the kernel cannot multiply. A wrong
-        result raises nothing: see `Run.passed`.
+        `counted` is False. sms: see `grid`. predict: whether the card of a correct result has a predicted speed for the
+        ladder's reference GPU, or for an H200 if that GPU has no constants; by default in a notebook without a GPU,
+        if no backend is named and `timed` is True. Raises `SizeError` for a size that the kernel cannot multiply. A
+        wrong result raises nothing: see `Run.passed`.
         """
-        asked = running.Asked(backend, seed, timed, counted, sure, sms)
+        asked = running.Asked(backend, seed, timed, counted, sure, sms, predict)
         return running.run(self, n, m, k, asked)
 
     @checked
     def profile(self, n: int | None = None, *, on: str | None = None) -> Profile:
         """Nsight Compute's measurements of this kernel and of `before()`: stalls, executed instructions, gauges.
 
-        The result has the recorded card at the size nearest to n. If there is none, it has what can be read from the
-        machine code. on: use the card that was recorded on this GPU; if there is none, a `LabError` lists the GPUs
-        with one.
+        The result has the recorded card at the size nearest to n. If there is none, as of an edited kernel, it has a
+        predicted one, which says so. on: use the card of this GPU; if none was recorded and none can be predicted, a
+        `LabError` lists the GPUs with one.
         """
         from gemm_lab.lab.actions.profiles import profile
 
         return profile(self, self.before(), n, on)
 
     @checked
-    def predict(self, on: str = PREDICTED_ON, n: int = 4096, m: int | None = None, k: int | None = None) -> Predicted:
+    def predict(self, on: str = RECORDED_ON, n: int = 4096, m: int | None = None, k: int | None = None) -> Predicted:
         """Predict cycles, speed and stall reasons of an m × n × k product on GPU `on`, from the machine code.
 
         No GPU is needed, and nothing is measured. The result says how far such predictions were off in blind trials.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gemm_lab.lab.actions.ablating import Ablation
+    from gemm_lab.lab.actions.predicted_ladder import PredictedLadder
 
 SIZES = (2048, 4096, 8192)
 
@@ -130,6 +131,18 @@ class Ladder:
         from gemm_lab.lab.actions.ablating import ablate
 
         return ablate(self.spec, rung, n, regime, rounds)
+
+    @checked
+    def predict(
+        self, on: str = RECORDED_ON, sizes: int | Iterable[int] = 4096, *, progress: bool = True
+    ) -> PredictedLadder:
+        """Predict all rungs on GPU `on`, with the settings for that GPU; nothing is measured, and no GPU is needed.
+
+        A rung that cannot be predicted is a row with its reason. Raises a `LabError` that lists the known GPUs.
+        """
+        from gemm_lab.lab.actions.predicted_ladder import predict
+
+        return predict(self.spec, on, _sizes(sizes), progress)
 
     @checked
     def tuned(self, n: int, on: str = RECORDED_ON) -> Kernel:

@@ -22,6 +22,7 @@ SHOWN_OUTPUT = 4000  # characters of printf output
 SHOWN_WARNINGS = 3  # compiler warnings
 
 if TYPE_CHECKING:
+    from gemm_lab.cards.predicted_card import Predicted
     from gemm_lab.cards.timeline import Pipeline
     from gpu_simulator.compiler import Compiled
 
@@ -36,8 +37,8 @@ class Run:
     `tflops` and `cublas_tflops` come from one interleaved run on this GPU at the size `timed_at`: that of the run, but
     at least 2048 in each dimension. `untimed` says why there is no speed. `report` has the simulator's counts of this
     launch; `small` has its counts at a small size after a correct run on a GPU. `recorded` is a row of the recorded
-    results, which is shown if the kernel did not run on a GPU. `output` is what the kernel printed. sms: see
-    `Kernel.grid`.
+    results, which is shown if the kernel did not run on a GPU. `predicted` is a prediction, or a sentence that says why
+    there is none. `output` is what the kernel printed. sms: see `Kernel.grid`.
     """
 
     kernel: Launchable
@@ -54,6 +55,7 @@ class Run:
     untimed: str = ""
     report: Any = None
     recorded: Any = None
+    predicted: Predicted | str | None = None
     output: str = ""
     small: on_simulator.Small | None = None
     sms: int | None = None
@@ -286,6 +288,11 @@ class Run:
             f"driver {r.driver}, CUDA {r.cuda}, commit {r.commit}."
         )
 
+    def _small_print(self) -> list[str]:
+        """What is said below the verdict in small letters: the compiler, the recorded and the predicted speed."""
+        predicted = self.predicted if isinstance(self.predicted, str) else self.predicted and self.predicted.line
+        return [text for text in (self._compiler(), self._recorded(), predicted) if text]
+
     def _warned(self) -> list[str]:
         """The first few warnings of the compiler, as sentences."""
         found = [f"{warning.where}: the compiler warns: {warning.message}" for warning in self.compiled.warnings]
@@ -301,7 +308,7 @@ class Run:
     def __repr__(self) -> str:
         lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
         lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
-        below = (self._untimed(), self._stopped(), *self._warned(), self._compiler(), self._recorded(), self._printed())
+        below = (self._untimed(), self._stopped(), *self._warned(), *self._small_print(), self._printed())
         lines += [f"      {text}" for text in below if text]
         return "\n".join(lines)
 
@@ -318,7 +325,7 @@ class Run:
             body += folded(lines.title, lines.body())
         body += "".join(remark(text, "bad") for text in (self._untimed(), self._stopped()) if text)
         body += "".join(remark(text) for text in self._warned())
-        body += "".join(remark(text, "small") for text in (self._compiler(), self._recorded()) if text)
+        body += "".join(remark(text, "small") for text in self._small_print())
         if self.output.strip():
             body += folded("printed by the kernel", printed(self._printed()))
         return card(body, theme.GOOD if self.passed else theme.BAD)

@@ -1,7 +1,9 @@
 """How far predicted cycles were from measured ones in blind trials: the files in `results/blind`.
 
 Each folder is a campaign: `variants.csv` was drawn with a seed, `predicted.csv` committed before anything was measured,
-`recorded.csv` measured with Nsight Compute. The errors are computed here, and nowhere written down.
+`recorded.csv` measured with Nsight Compute. `base.csv` has what the same model predicts for the recorded rungs that the
+variants were made from: these were known to its authors, so they count for no error, and only as what a variant is
+compared with. The errors are computed here, and nowhere written down.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from statistics import mean, median
 
@@ -16,6 +19,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.measure.profile import read_rows
 
 KEY = ("kernel", "config", "n", "idea", "edit")
+CHANGED = 0.08  # least difference of two recorded times that a prediction is asked to see
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,12 @@ class Trial:
     @property
     def error(self) -> float:
         """Relative error of the prediction."""
-        return self.predicted / self.recorded - 1
+        return self.factor - 1
+
+    @property
+    def factor(self) -> float:
+        """Predicted time over recorded time."""
+        return self.predicted / self.recorded
 
     @property
     def family(self) -> str:
@@ -69,27 +78,41 @@ def trials(folder: Path | None = None) -> tuple[Trial, ...]:
 def _read(folder: Path) -> tuple[Trial, ...]:
     found = []
     for campaign in sorted(path for path in folder.glob("*") if (path / "recorded.csv").is_file()):
-        predicted = {tuple(row[name] for name in KEY): row for row in read_rows(campaign / "predicted.csv")}
+        predicted = {_key(row): row for row in read_rows(campaign / "predicted.csv")}
         for row in read_rows(campaign / "recorded.csv"):
-            ours = predicted[tuple(row[name] for name in KEY)]
-            if not row["cycles"] or not ours["cycles"]:
-                continue
-            waits = {name[6:]: float(value or 0) for name, value in row.items() if name.startswith("stall_")}
-            waits = {name: value for name, value in waits.items() if name not in ("selected", "not_selected")}
-            found.append(
-                Trial(
-                    campaign.name,
-                    row["kernel"],
-                    row["config"],
-                    int(row["n"]),
-                    row["idea"] or row["edit"],
-                    row["gpu"],
-                    float(ours["cycles"]),
-                    float(row["cycles"]),
-                    (ours["top_stall"].replace("gmma", "barrier"), max(waits, key=waits.__getitem__)),
-                )
-            )
+            ours = predicted[_key(row)]
+            if row["cycles"] and ours["cycles"]:
+                found.append(_trial(campaign.name, ours, row))
     return tuple(found)
+
+
+def recorded_rungs(path: Path, cards: Iterable[dict[str, str]]) -> tuple[Trial, ...]:
+    """The predictions of recorded rungs in a file, such as base.csv, beside the rows of cards.csv of the same GPU.
+
+    Those that failed are left out; a file that does not exist has none. Raises `KeyError` for a rung without a card.
+    """
+    recorded = {_key(row): row for row in cards}
+    return tuple(_trial(path.parent.name, row, recorded[_key(row)]) for row in read_rows(path) if row["cycles"])
+
+
+def _key(row: dict[str, str]) -> tuple[str, ...]:
+    return tuple(row.get(name, "") for name in KEY)
+
+
+def _trial(campaign: str, ours: dict[str, str], row: dict[str, str]) -> Trial:
+    waits = {name[6:]: float(value or 0) for name, value in row.items() if name.startswith("stall_")}
+    waits = {name: value for name, value in waits.items() if name not in ("selected", "not_selected")}
+    return Trial(
+        campaign,
+        row["kernel"],
+        row["config"],
+        int(row["n"]),
+        row.get("idea") or row.get("edit") or "",
+        row["gpu"],
+        float(ours["cycles"]),
+        float(row["cycles"]),
+        (ours["top_stall"].replace("gmma", "barrier"), max(waits, key=waits.__getitem__, default="")),
+    )
 
 
 def errors(some: Iterable[Trial]) -> Errors | None:
@@ -105,3 +128,42 @@ def errors(some: Iterable[Trial]) -> Errors | None:
         mean(size < 0.15 for size in sizes),
         mean(trial.stall[0] == trial.stall[1] for trial in some),
     )
+
+
+@dataclass(frozen=True)
+class Order:
+    """Of some pairs of kernels, how many the predictions put in the order of the recorded times."""
+
+    right: int
+    pairs: int
+
+    def __str__(self) -> str:
+        return f"{self.right} of {self.pairs} pairs" + (f" ({self.right / self.pairs:.0%})" if self.pairs else "")
+
+
+def direction(some: Iterable[Trial], rungs: Iterable[Trial] = ()) -> Order:
+    """How often a prediction says which of two variants of a kernel is faster, at the same size and on the same GPU.
+
+    Only pairs whose recorded times differ by more than `CHANGED` count. rungs: the recorded rungs, each of which is
+    paired with its variants.
+    """
+    some, rungs = list(some), list(rungs)
+    pairs = [*combinations(some, 2), *((rung, one) for rung in rungs for one in some)]
+    return _order(
+        (one, other)
+        for one, other in pairs
+        if one.kernel == other.kernel
+        and max(one.recorded, other.recorded) > (1 + CHANGED) * min(one.recorded, other.recorded)
+    )
+
+
+def ranking(some: Iterable[Trial]) -> Order:
+    """How many of all pairs of one ladder, at the same size and on the same GPU, are predicted in the right order."""
+    return _order((one, other) for one, other in combinations(list(some), 2) if one.family == other.family)
+
+
+def _order(pairs: Iterable[tuple[Trial, Trial]]) -> Order:
+    """Count the pairs that are comparable. Two equal predictions order nothing, so they are never right."""
+    alike = [(one, other) for one, other in pairs if (one.n, one.gpu) == (other.n, other.gpu)]
+    right = [(one.predicted - other.predicted) * (one.recorded - other.recorded) > 0 for one, other in alike]
+    return Order(sum(right), len(right))

@@ -23,6 +23,7 @@ from gemm_lab.cards.card import card, mark
 from gemm_lab.cards.error_card import error_page
 from gemm_lab.cards.kernel_card import edited_source
 from gemm_lab.lab import Kernel, Run, kernel
+from gemm_lab.lab.actions import running
 from gemm_lab.lab.kernel import DEFAULT_N
 from gemm_lab.notebook import guard, projector, unbound
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
@@ -167,7 +168,7 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
         superseded.discard(line.alias)
     if not line.run:
         return made
-    run = made.run(line.n, timed=line.timed)
+    run = made.run(line.n, timed=line.timed, predict=False)  # the magic adds the prediction below the verdict
     if run.passed is False:
         raise WrongResult(run)
     return run
@@ -214,13 +215,20 @@ def register(ipython) -> None:
 
     def magic(line: str, cell: str) -> None:
         shown = run_cell(line, cell, ipython.user_ns)
-        display({"text/html": page_of(shown, line) + below(shown, line), "text/plain": repr(shown)}, raw=True)
+        verdict = display(_bundle(shown, line), raw=True, display_id=True)
+        if isinstance(shown, Run) and parse_line(line).timed and running.predicts_here():
+            verdict.update(_bundle(running.with_prediction(shown), line), raw=True)
 
     magic.__doc__ = __doc__
     ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
     ipython.set_custom_exc((LabError, NameError), _show_error)
     guard.install(ipython)
     projector.register(ipython)
+
+
+def _bundle(shown: Run | Kernel, line: str) -> dict[str, str]:
+    """What a cell displays, as the formats of Jupyter's messages."""
+    return {"text/html": page_of(shown, line) + below(shown, line), "text/plain": repr(shown)}
 
 
 def below(shown: Run | Kernel, line_text: str) -> str:

@@ -308,6 +308,12 @@ def gpu(key_or_name: str | Gpu) -> Gpu:
     return found
 
 
+def with_article(name: str) -> str:
+    """A GPU's name with "a" or "an", as it is spoken: an H200, an RTX 5090, a B200, a Tesla T4."""
+    spelled = len(name) < 2 or not name[1].islower()  # its first letter is read as a letter
+    return f"{'an' if name[:1] in ('AEFHILMNORSX' if spelled else 'AEIOU') else 'a'} {name}"
+
+
 def _match(name: str) -> Gpu | None:
     words = re.findall(r"[a-z0-9]+", name.lower())
     if _OTHER_MODELS.intersection(words):

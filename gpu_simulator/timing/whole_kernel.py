@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError
+from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.hardware.occupancy import occupancy
 from gpu_simulator.timing.constants_file import Constants, constants
@@ -109,11 +109,12 @@ class Product:
 def predict(compiled: Any, gpu: str, product: Product) -> Prediction:
     """Predict the run of a compiled kernel on `gpu`, a key such as "t4".
 
-    Raises `LabError` for a GPU without constants, a kernel without machine code, and one that does not fit onto an SM.
+    Raises `LabError` for a GPU without constants and a kernel that does not fit onto an SM, `NotHere` for a kernel
+    without machine code.
     """
     of, sheet = constants(gpu), data_sheets.gpu(gpu)
     if not compiled.cubin or not compiled.registers:
-        raise LabError(f"There is no prediction: {WITHOUT_MACHINE_CODE}")
+        raise NotHere(f"There is no prediction: {WITHOUT_MACHINE_CODE}")
     return _Run(compiled, of, sheet, product).result()
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -168,8 +169,36 @@ def test_without_a_card_it_says_so_and_shows_the_machine_code(recorded):
     recorded()
     shown = lab.kernel("t4/03").profile()
     assert "no recorded card" in shown.note and shown.card is None
-    assert "per m16n8k8" in repr(shown) and shown.note.split(".")[0] in shown._repr_html_()
-    assert shown.findings == [] and shown.gauges() == []
+    assert "per m16n8k8" in shown._repr_html_() and shown.note.split(".")[0] in shown._repr_html_()
+    assert shown.predicted and shown.findings and "predicted: where a warp's time goes" in repr(shown)
+
+
+def test_without_a_card_and_without_a_prediction_only_the_machine_code_is_shown(recorded, monkeypatch):
+    recorded()
+    monkeypatch.setattr(profiles, "attempted", lambda *_: "There is no prediction: no constants.")
+    shown = lab.kernel("t4/03").profile()
+    assert "There is no prediction: no constants." in shown.note and shown.predicted is None
+    assert shown.findings == [] and shown.gauges() == [] and shown.headline == ""
+    assert "per m16n8k8" in repr(shown) and "predicted" not in repr(shown).replace(shown.note, "")
+
+
+def test_a_predicted_card_has_the_form_of_a_recorded_one_and_says_what_it_is(recorded):
+    recorded()
+    k = lab.kernel("ampere/04_swizzled")
+    edited = k.rewrite(k.source.replace("__syncthreads();", "__syncthreads(); __syncthreads();"))
+    shown = edited.profile()
+    assert [name for name, _ in shown.cards] == [k.label, edited.label]
+    assert shown.moved.key == "barrier" and "barrier" in shown.headline
+    assert shown.card is None and shown.card_before is None, "what is predicted is no recorded card"
+    for text in (repr(shown), unescape(shown._repr_html_())):
+        for words in ("predicted: moved most", "predicted: where a warp's time goes", "not measured", "blind trials"):
+            assert words in text
+    assert "What the predicted card suggests" in shown._repr_html_()
+    assert "Nsight Compute" not in repr(shown)
+
+
+def test_a_prediction_never_stands_beside_a_recorded_card(both):
+    assert both.predicted is None and "predicted" not in repr(both) + both._repr_html_()
 
 
 def test_an_edited_kernel_has_no_recorded_card_and_is_compared_with_the_unedited_one(both):
@@ -198,11 +227,12 @@ def test_kernels_without_a_card_of_this_gpu_show_the_one_of_the_h200(monkeypatch
 
 
 @pytest.mark.long
-def test_the_card_of_a_named_gpu():
+def test_the_card_of_a_named_gpu(monkeypatch):
     ping_pong = lab.kernel("hopper/08_ping_pong")
     shown = [ping_pong(GROUP_M=rows).profile(16384, on="h100").card for rows in (4, 11)]
     assert all("H100" in card.conditions["gpu"] and card.n == 16384 for card in shown)
     assert shown[1]["dram_read_bytes"] > 2 * shown[0]["dram_read_bytes"]
+    monkeypatch.setattr(profiles, "known", lambda: ["h200"])  # of an H100 without constants nothing can be predicted
     with pytest.raises(LabError, match=r"No card of t4/03\w* was recorded on H100 SXM5 80GB; .* from: h200\."):
         lab.kernel("t4/03").profile(on="h100")
     with pytest.raises(LabError, match="from: none"):

@@ -2,33 +2,69 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 
 import numpy as np
 
 from gemm_lab.cards.predicted_card import LABELS, SHOWN_LINES, Predicted
 from gemm_lab.lab.actions import source
+from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
 from gemm_lab.measure import blind_trials, published_trials
 from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.compiler import Compiled
+from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
-from gpu_simulator.timing.constants_file import constants
+from gpu_simulator.timing.constants_file import constants, known
 from gpu_simulator.timing.launches import launch_of
 from gpu_simulator.timing.tracing import Launch
 from gpu_simulator.timing.whole_kernel import Prediction, Product, predict
 
 DEFAULT_STEP = 32  # of M, N and K, for a kernel whose configuration names no tile
+KEPT = 64  # predictions that are kept in memory
+SHOWN_N = 4096  # the size for which the card of a run has a prediction
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a prediction depends on; two are equal if the machine code, the settings, the size and the GPU are."""
+
+    gpu: str
+    name: str
+    settings: tuple[tuple[str, int], ...]
+    size: tuple[int, int, int]
+    cubin: bytes = field(repr=False)
+    kernel: Launchable = field(repr=False, compare=False)
+    compiled: Compiled = field(repr=False, compare=False)
 
 
 def prediction(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Compiled | None = None) -> Prediction:
     """Predict an m × n × k run on GPU `on`. Raises `LabError` for what `predict` refuses, `SizeError` for the size."""
-    sheet = data_sheets.gpu(on)
-    constants(sheet.key)  # raises for a GPU without constants, before anything is compiled
+    sheet = gpu_with_constants(on)
     kernel.spec.require_size(kernel.config, m, n, k)
     compiled = compiled or kernel.compile(sheet.arch)
-    return predict(compiled, sheet.key, product_of(kernel, compiled, m, n, k, sheet.sms))
+    settings = tuple(sorted(kernel.config.items()))
+    return _found(_Asked(sheet.key, kernel.name, settings, (m, n, k), compiled.cubin, kernel, compiled))
+
+
+def gpu_with_constants(on: str) -> data_sheets.Gpu:
+    """The data sheet of GPU `on`. Raises a `LabError` that lists the GPUs with constants for any other."""
+    try:
+        sheet = data_sheets.gpu(on)
+    except LabError:
+        constants(on)  # raises
+        raise
+    constants(sheet.key)
+    return sheet
+
+
+@lru_cache(maxsize=KEPT)
+def _found(asked: _Asked) -> Prediction:
+    product = product_of(asked.kernel, asked.compiled, *asked.size, data_sheets.gpu(asked.gpu).sms)
+    return predict(asked.compiled, asked.gpu, product)
 
 
 def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int) -> Product:
@@ -85,6 +121,32 @@ def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:
         published_trials.summary(steps),
         tuple(_lines(kernel, found)),
     )
+
+
+def reference(kernel: Launchable) -> str:
+    """The GPU for which a kernel is predicted if none is named: its ladder's, or `RECORDED_ON` without constants."""
+    taught = kernel.taught_gpu().key
+    return taught if taught in known() else RECORDED_ON
+
+
+def expected(kernel: Launchable) -> Predicted | str:
+    """The prediction for the card of a run, or a sentence that says why there is none. Raises nothing, so that no
+    verdict is lost because of a prediction, not even by Ctrl-C.
+    """
+    try:
+        return attempted(kernel, reference(kernel), SHOWN_N)
+    except KeyboardInterrupt:
+        return "There is no prediction, because it was interrupted; k.predict() makes one."
+
+
+def attempted(kernel: Launchable, on: str, n: int) -> Predicted | str:
+    """The predicted n × n × n run, or a sentence that says why there is none, even if the model itself fails."""
+    try:
+        return predicted(kernel, on, n, n, n)
+    except LabError as error:
+        return f"There is no prediction: {str(error).removeprefix('There is no prediction: ')}"
+    except Exception as error:
+        return f"There is no prediction: the time model failed on this machine code ({type(error).__name__}: {error})."
 
 
 def _lines(kernel: Launchable, found: Prediction) -> list[tuple[int, str, float, str]]:

@@ -1,19 +1,22 @@
-"""The profile of a Kernel: a recorded card, or what the machine code shows without one."""
+"""The profile of a Kernel: a recorded card, or what is predicted and what the machine code shows without one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from gemm_lab.cards.instruction_mix import InstructionMix
+from gemm_lab.cards.predicted_card import Predicted
 from gemm_lab.cards.profile_card import Profile
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.mix import instruction_mix
+from gemm_lab.lab.actions.predicting import attempted, reference
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.cards import ProfileCard, choose, read_cards
+from gemm_lab.measure.cards import CARD_N, ProfileCard, choose, read_cards
 from gemm_lab.measure.profile import source_hash
 from gpu_simulator.errors import LabError, NotHere
 from gpu_simulator.hardware import data_sheets as hardware
+from gpu_simulator.timing.constants_file import known
 
 
 def profile(
@@ -24,15 +27,18 @@ def profile(
 ) -> Profile:
     """The profile of a kernel and of `other`: their recorded cards at the size nearest to n (default: 4096).
 
-    on: the GPU whose cards are used.
+    Without a recorded card of the kernel, both are predicted at n. on: the GPU whose cards are used.
     """
     arch = here().arch if _tuned_for_this_gpu(kernel) else kernel.taught_gpu().arch
+    predicted: list[Predicted | None] = [None, None]
     recorded = _recorded_on(on, kernel) if on else _recorded()
     card = _card(recorded, kernel, n)
     note = _stale(kernel, card) if card else f"There is no recorded card of {kernel.label}."
     card_before = other and _card(recorded, other, card.n if card else n) or None
     if card is None:
-        note += " Below is what the machine code shows without one."
+        arch, predicted, missing = _predicted(kernel, other, n, on, arch)
+        shown = missing or "All numbers of this card are predicted from the machine code."
+        note += f" {shown} Below is what the machine code shows without one." if missing else f" {shown}"
     elif card_before and (card_before.n != card.n or card_before.conditions["gpu"] != card.conditions["gpu"]):
         card_before = None
     try:
@@ -51,7 +57,21 @@ def profile(
         note,
         kernel.taught_gpu().name if foreign else "",
         _estimate(kernel, mixes[0], card),
+        *predicted,
     )
+
+
+def _predicted(
+    kernel: Launchable, other: Launchable | None, n: int | None, on: str | None, arch: str
+) -> tuple[str, list[Predicted | None], str]:
+    """(architecture, the predictions of both, "") for the GPU `on` or a reference; or (arch, nothing, why not)."""
+    present = here().gpu
+    key = on or (present.key if present and present.key in known() else reference(kernel))
+    found = attempted(kernel, key, n or CARD_N)
+    if isinstance(found, str):
+        return arch, [None, None], found
+    before = attempted(other, key, n or CARD_N) if other else None
+    return hardware.gpu(key).arch, [found, before if isinstance(before, Predicted) else None], ""
 
 
 def _estimate(kernel: Launchable, mix: InstructionMix | None, card: ProfileCard | None) -> float | None:
@@ -91,10 +111,10 @@ def _recorded() -> list[ProfileCard]:
 
 
 def _recorded_on(name: str, kernel: Launchable) -> list[ProfileCard]:
-    """All cards of the GPU `name`. Raises `LabError` if none is of this kernel in this configuration."""
+    """All cards of the GPU `name`. Raises `LabError` if none is of this kernel, and none can be predicted for it."""
     folder = data_dir("results") / "profiles"
     cards = read_cards(folder / hardware.gpu(name).key)
-    if _card(cards, kernel, None):
+    if _card(cards, kernel, None) or hardware.gpu(name).key in known():
         return cards
     there = [part.name for part in sorted(folder.iterdir()) if _card(read_cards(part), kernel, None)]
     raise LabError(
