@@ -32,6 +32,13 @@ UNITS = {
 }
 
 
+def trust(error: Errors | None, gpu: str) -> str:
+    """How far predictions of a ladder were off on a GPU, in a sentence. error: None if none was in a blind trial."""
+    if error is None:
+        return "No kernel of this ladder was in a blind trial, so nobody knows how far this prediction is off."
+    return f"How far to trust it: {error} (of this ladder, recorded on an {gpu})."
+
+
 @dataclass(frozen=True)
 class Predicted:
     """A predicted m × n × k run. It is displayed as a card; `prediction` has the numbers.
@@ -71,9 +78,7 @@ class Predicted:
     @property
     def trust(self) -> str:
         """How far predictions of this kind were off."""
-        if self.error is None:
-            return "No kernel of this ladder was in a blind trial, so nobody knows how far this prediction is off."
-        return f"How far to trust it: {self.error} (of this ladder, recorded on an {self.gpu})."
+        return trust(self.error, self.gpu)
 
     @property
     def limit(self) -> str:

@@ -1,7 +1,8 @@
-"""Implements `Kernel.predict`: cycles, speed and stall reasons of a kernel on a GPU that is not here."""
+"""Implements `Kernel.predict` and `Kernel.predicted_timeline`: a kernel's time on a GPU that is not here."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -10,25 +11,35 @@ from gemm_lab.cards.predicted_card import LABELS, SHOWN_LINES, Predicted
 from gemm_lab.lab.actions import source
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
+from gemm_lab.lab.predicted_timeline import PredictedTimeline
 from gemm_lab.measure import blind_trials
 from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.compiler import Compiled
+from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.timing.constants_file import constants
 from gpu_simulator.timing.launches import launch_of
+from gpu_simulator.timing.recording import Recording
 from gpu_simulator.timing.tracing import Launch
-from gpu_simulator.timing.whole_kernel import Prediction, Product, predict
+from gpu_simulator.timing.whole_kernel import Prediction, Product, predict, record
 
 DEFAULT_STEP = 32  # of M, N and K, for a kernel whose configuration names no tile
 
 
 def prediction(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Compiled | None = None) -> Prediction:
     """Predict an m × n × k run on GPU `on`. Raises `LabError` for what `predict` refuses, `SizeError` for the size."""
+    return predict(*_launched(kernel, on, m, n, k, compiled))
+
+
+def _launched(
+    kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Compiled | None = None
+) -> tuple[Compiled, str, Product]:
+    """The compiled kernel, the key of the GPU, and the product, as `predict` and `record` take them."""
     sheet = data_sheets.gpu(on)
     constants(sheet.key)  # raises for a GPU without constants, before anything is compiled
     kernel.spec.require_size(kernel.config, m, n, k)
     compiled = compiled or kernel.compile(sheet.arch)
-    return predict(compiled, sheet.key, product_of(kernel, compiled, m, n, k, sheet.sms))
+    return compiled, sheet.key, product_of(kernel, compiled, m, n, k, sheet.sms)
 
 
 def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int) -> Product:
@@ -67,11 +78,49 @@ def _arguments(kernel: Launchable, m: int, n: int, k: int) -> list:
 def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:
     """Implements `Kernel.predict`."""
     found = prediction(kernel, on, m, n, k)
-    sheet = data_sheets.gpu(on)
-    alike = [
-        t for t in blind_trials.trials() if data_sheets.gpu(t.gpu).key == sheet.key and t.family == kernel.spec.ladder
-    ]
-    return Predicted(kernel.label, sheet.name, m, n, k, found, blind_trials.errors(alike), tuple(_lines(kernel, found)))
+    name = data_sheets.gpu(on).name
+    return Predicted(kernel.label, name, m, n, k, found, _errors(kernel, on), tuple(_lines(kernel, found)))
+
+
+def _errors(kernel: Launchable, on: str) -> blind_trials.Errors | None:
+    """How far predictions of the kernel's ladder were off on this GPU."""
+    key = data_sheets.gpu(on).key
+    return blind_trials.errors(
+        t for t in blind_trials.trials() if data_sheets.gpu(t.gpu).key == key and t.family == kernel.spec.ladder
+    )
+
+
+def predicted_timeline(
+    kernel: Launchable, on: str, m: int, n: int, k: int, where: int | str | None, start: int | None, cycles: int
+) -> PredictedTimeline:
+    """Implements `Kernel.predicted_timeline`."""
+    run = record(*_launched(kernel, on, m, n, k))
+    if start is None:
+        start = max(int(_middle(kernel, run, where)) - cycles // 4, 0)
+    elif where is not None:
+        raise LabError("Give either where or start: both say which cycles are shown.")
+    sources = {(file, number): text for file, number, text in source.listing(kernel)}
+    name, error = data_sheets.gpu(on).name, _errors(kernel, on)
+    return PredictedTimeline(kernel.label, name, m, n, k, run, start, start + cycles, sources, error)
+
+
+def _middle(kernel: Launchable, run: Recording, where: int | str | None) -> float:
+    """The cycle in the middle of the run in which a turn of the main loop begins, or a line or region is reached."""
+    if where is None:
+        begins = run.turns or tuple(one.cycle for one in run.issues)
+    else:
+        lines = source.places(kernel, where)
+        inside = {one.index for one in run.code if (one.line.file, one.line.line) in lines}
+        first = min((one.warp for one in run.issues if one.instruction in inside), default=-1)
+        mine = [(one.instruction in inside, one.cycle) for one in run.issues if one.warp == first]
+        begins = tuple(cycle for (before, _), (now, cycle) in pairwise([(False, 0.0), *mine]) if now and not before)
+        if not begins:
+            raise LabError(f"No machine instruction of {kernel.label} comes from {_named(where)}.")
+    return begins[len(begins) // 2]
+
+
+def _named(where: int | str) -> str:
+    return f"the region “{where}”" if isinstance(where, str) else f"line {where}"
 
 
 def _lines(kernel: Launchable, found: Prediction) -> list[tuple[int, str, float, str]]:
