@@ -2,7 +2,7 @@
 import { h, keepKeys, oncePerFrame, readTheme, watch } from "gemm_lab/theme.js";
 import { begins, busy, draw, ends, layout, onPage, shares, within } from "./timeline_rows.js";
 
-const LEAST = 20, STEP = 0.25, MANY_WARPS = 24;
+const LEAST = 20, STEP = 0.25;
 
 export function render({ model, el }) {
   const get = (name) => model.get(name);
@@ -10,24 +10,25 @@ export function render({ model, el }) {
   for (const name of ["warps", "code", "issues", "strips", "turns", "reasons", "colours", "origin", "length"]) state[name] = get(name);
   state.byWarp = state.warps.map(() => []);
   for (const issue of state.issues) state.byWarp[issue[1]].push(issue);
-  let first = get("first"), span = get("span"), part = state.warps.length > MANY_WARPS ? 0 : -1, theme, plan, chosen = null, grip = null;
+  let first = get("first"), span = get("span"), part = get("part"), theme, plan, chosen = null, grip = null;
 
   // ---- Elements ----
   const canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline" });
-  const choice = h("select", { "aria-label": "sub-partition", onchange: (event) => ((part = Number(event.target.value)), (chosen = null), all()) },
+  const choice = h("select", { "aria-label": "sub-partition", onchange: (event) => (model.set("part", (part = Number(event.target.value))), model.save_changes(), (chosen = null), all()) },
     h("option", { value: -1 }, "all four"), [0, 1, 2, 3].map((own) => h("option", { value: own }, `${own}`)));
   choice.value = part;
   const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "first cycle", oninput: (event) => look(Number(event.target.value), span) });
   const button = (words, label, act) => h("button", { "aria-label": label, title: label, onclick: act }, words);
-  const says = h("div", { class: "gl-says", role: "status", "aria-live": "polite" });
-  const legend = h("div", { class: "gl-timeline-legend" });
+  const says = h("div", { class: "gl-says", role: "status", "aria-live": "polite", hidden: get("still") });
+  const place = h("span", { class: "gl-muted" });
+  const legend = h("div", { class: "gl-timeline-legend" }), note = h("p", { class: "gl-note" });
   const root = h("div", { class: "gemm-lab gl-timeline" },
     h("div", { class: "gl-timeline-head" }, h("span", { class: "gl-pill gl-predicted" }, "predicted"), h("b", {}, get("title")),
-      h("span", { class: "gl-muted" }, `an SM of an ${get("gpu")}; not measured`)),
-    h("div", { class: "gl-steps" }, h("label", { class: "gl-row" }, h("span", { class: "gl-muted" }, "sub-partition"), choice),
+      place),
+    h("div", { class: "gl-steps", hidden: get("still") }, h("label", { class: "gl-row" }, h("span", { class: "gl-muted" }, "sub-partition"), choice),
       button("‹", "earlier", () => look(first - span * STEP, span)), slider, button("›", "later", () => look(first + span * STEP, span)),
       button("−", "fewer details: more cycles", () => zoom(2)), button("+", "more details: fewer cycles", () => zoom(0.5))),
-    h("div", { class: "gl-timeline-plot" }, canvas), says, legend, h("p", { class: "gl-note" }, get("trust")));
+    h("div", { class: "gl-timeline-plot" }, canvas), says, legend, note);
   keepKeys(root);
   el.append(root);
 
@@ -56,7 +57,7 @@ export function render({ model, el }) {
   }
 
   function point(event) {
-    const cycle = cycleAt(event), row = plan.rows.find(({ kind, y, high }) => kind !== "head" && event.offsetY >= y && event.offsetY < y + high);
+    const cycle = cycleAt(event), row = plan.rows.find(({ y, high }) => event.offsetY >= y && event.offsetY < y + high);
     choose(row && cycle >= first && cycle <= first + span ? at(row, cycle) : null);
   }
 
@@ -68,7 +69,7 @@ export function render({ model, el }) {
 
   // The next or previous instruction of the chosen row; with `rows`, the same cycle in another row.
   function move(by, rows) {
-    const reach = plan.rows.filter((row) => row.kind !== "head");
+    const reach = plan.rows;
     const place = chosen ? reach.findIndex((row) => row.y === chosen.row.y) : -1;
     if (place < 0) return choose(at(reach[0], seen(reach[0])));
     if (rows) {
@@ -113,20 +114,22 @@ export function render({ model, el }) {
       says.replaceChildren(h("div", {}, `Cycle ${number(issue[0] + state.origin)}, ${who(issue[1])}: `, code(state.code[issue[2]][0])),
         h("div", {}, code(line(issue[2]))), h("div", {}, waits.length ? `Before it, the warp waited ${waits.join("; then ")}.` : "The warp did not wait for it."));
     } else if (interval) {
-      says.replaceChildren(h("div", {}, `The ${row.label} works for ${cycles(interval[1] - interval[0])} from cycle ${number(interval[0] + state.origin)}, for ${who(interval[2])}: `, code(state.code[interval[3]][0])),
+      says.replaceChildren(h("div", {}, `${row.label}: works for ${cycles(interval[1] - interval[0])} from cycle ${number(interval[0] + state.origin)}, for ${who(interval[2])}: `, code(state.code[interval[3]][0])),
         h("div", {}, code(line(interval[3]))));
     } else says.replaceChildren(h("div", {}, `${row.label}: nothing to do in cycle ${number(chosen.cycle + state.origin)}.`));
   }
 
   function explain() {
     const warps = plan.rows.filter((row) => row.kind === "warp").map((row) => row.warp), found = shares(state, warps, first, span);
-    const items = (table, kind) => Object.entries(table).filter(([, share]) => share > 0.004).sort((p, q) => q[1] - p[1])
+    const items = (table, kind) => Object.entries(table).filter(([, share]) => share > 0.005).sort((p, q) => q[1] - p[1])
       .map(([name, share]) => h("span", { class: "gl-key" }, h("i", { class: kind, style: `background:${onPage(state.colours[name] ?? "#9aa3ad", theme.dark)}` }), `${name} ${Math.round(100 * share)} %`));
     const blocks = new Set(state.warps.map(([block]) => block)).size;
     legend.replaceChildren(
       h("div", {}, h("span", { class: "gl-muted" }, "tall: a warp issues"), items(found.issues, "gl-tall")),
-      h("div", {}, h("span", { class: "gl-muted" }, "flat: it waits"), items(found.waits, "gl-flat")),
-      h("div", { class: "gl-muted" }, `Shares of the warps' time; of a strip, of the seen cycles. Dashed: a turn of the main loop begins.${blocks > 1 ? " In the strips, work for blocks with an odd number is half as high." : ""}`));
+      h("div", {}, h("span", { class: "gl-muted" }, "flat: it waits"), items(found.waits, "gl-flat")));
+    note.textContent = `Warps stand above the ${state.strips[0][0]} of their sub-partition. Shares are of the warps' time, and beside a strip of the cycles. ` +
+      `${state.turns.some((turn) => turn >= first && turn <= first + span) ? "Dashed: a turn of the main loop begins. " : ""}` +
+      `${blocks > 1 ? "In the strips, work for blocks with an odd number is half as high. " : ""}${get("trust")}`;
     canvas.setAttribute("aria-label", `Predicted timeline of ${get("title")}, cycles ${number(first + state.origin)} to ${number(first + state.origin + span)}. Arrow keys move between instructions and rows, plus and minus zoom.`);
   }
 
@@ -140,6 +143,7 @@ export function render({ model, el }) {
   });
 
   function all() {
+    place.textContent = `${part < 0 ? "" : `sub-partition ${part} of `}an SM of an ${get("gpu")}; not measured`;
     slider.max = Math.round(state.length - span);
     slider.value = first;
     if (!chosen) say();

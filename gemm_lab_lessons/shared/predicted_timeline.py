@@ -20,6 +20,7 @@ from gpu_simulator.timing.machine_code import Instruction
 from gpu_simulator.timing.recording import Recording
 
 AROUND = 2  # times the shown cycles that the view can be moved to either side
+MANY_WARPS = 24  # of an SM, which are too many to be seen at once
 # Units that have a strip: in each sub-partition the one that computes the products, and those that an SM has once.
 STRIPS = {"shared_memory": "shared memory", "l1_tags": "L1 tags", "l2_port": "port to L2"}
 PARTS = {"tensor": "tensor core", "fma": "FP32 units"}
@@ -39,6 +40,8 @@ class PredictedTimelineView(PicturedWidget):
     length = traitlets.Int().tag(sync=True)  # cycles that were sent
     first = traitlets.Float().tag(sync=True)  # the first cycle that is seen, and how many are seen
     span = traitlets.Float().tag(sync=True)
+    part = traitlets.Int(-1).tag(sync=True)  # the sub-partition that is seen; -1 for all four
+    still = traitlets.Bool(False).tag(sync=True)  # without what answers: controls, and the words of what is pointed at
     warps = traitlets.List().tag(sync=True)  # [block, number in the block, sub-partition]
     code = traitlets.List().tag(sync=True)  # [machine instruction, its class, line number, text of the source line]
     issues = traitlets.List().tag(sync=True)  # [cycle, warp, place in code, reason, cycles, reason, cycles …]
@@ -49,13 +52,14 @@ class PredictedTimelineView(PicturedWidget):
 
     def __init__(self, found: PredictedTimeline) -> None:
         super().__init__()
-        self.found = found
+        self.found, self.pictured = found, {"still": True, "part": 0}
         wide = found.end - found.start
         run = found.run.between(max(found.start - AROUND * wide, 0), found.end + AROUND * wide)
         self.title, self.gpu, self.trust = f"{found.kernel}, {found.m} × {found.n} × {found.k}", found.gpu, found.trust
         self.origin, self.length = int(run.start), int(run.end - run.start)
         self.first, self.span = float(found.start - self.origin), float(min(wide, run.end - found.start))
         self.warps = [list(warp) for warp in run.warps]
+        self.part = 0 if len(self.warps) > MANY_WARPS else -1
         self._fill(run)
 
     def _fill(self, run: Recording) -> None:

@@ -1,23 +1,21 @@
 // Lays out and draws the rows of a predicted timeline: warps by sub-partition, and strips of the units that are busy.
 import { prepare } from "gemm_lab/theme.js";
 
-const HEAD = 18, STRIP = 13, GAP = 6, AXIS = 22, RIGHT = 48;
+const STRIP = 13, GAP = 7, AXIS = 22, RIGHT = 48;
 
-// Rows from top to bottom: { kind: "head" | "warp" | "strip", y, high, label, … }. part: the sub-partition, or -1 for all.
+// Rows from top to bottom: { kind: "warp" | "strip", y, high, label, … }. part: the sub-partition, or -1 for all.
 // Warps that have ended before have none.
 export function layout({ warps, byWarp, strips }, part, width) {
   const parts = part < 0 ? [0, 1, 2, 3] : [part], rows = [], left = width < 560 ? 96 : 128;
   const shown = warps.filter(([, , own], warp) => parts.includes(own) && byWarp[warp].length).length;
-  const high = Math.max(13, Math.min(19, Math.floor(380 / Math.max(shown, 1))));
+  const high = Math.max(13, Math.min(17, Math.floor(300 / Math.max(shown, 1))));
   let y = AXIS;
   const add = (kind, tall, more) => (rows.push({ kind, y, high: tall, ...more }), (y += tall));
   for (const own of parts) {
-    add("head", HEAD, { label: `sub-partition ${own}` });
     warps.forEach(([block, number, place], warp) => place === own && byWarp[warp].length && add("warp", high, { warp, block, label: `block ${block} · warp ${number}` }));
-    strips.forEach(([name, place], strip) => place === own && add("strip", STRIP + 2, { strip, label: name }));
+    strips.forEach(([name, place], strip) => place === own && add("strip", STRIP + 2, { strip, label: `${name} ${own}` }));
     y += GAP;
   }
-  add("head", HEAD, { label: "units of the whole SM" });
   strips.forEach(([name, place], strip) => place < 0 && add("strip", STRIP + 2, { strip, label: name }));
   return { rows, left, right: RIGHT, height: y + 4, width, plot: Math.max(width - left - RIGHT, 60) };
 }
@@ -99,8 +97,7 @@ export function draw(canvas, plan, state, theme, { first, span, chosen }) {
     const middle = row.y + row.high / 2;
     c.fillStyle = row.kind === "warp" ? theme.ink : theme.muted;
     c.textAlign = "left";
-    c.font = `${row.kind === "head" ? "600 " : ""}12px ${theme.font}`;
-    c.fillText(row.label, row.kind === "head" ? 2 : 10, middle + (row.kind === "head" ? 2 : 0), row.kind === "head" ? left + plot : left - 12);
+    c.fillText(row.label, 2, middle, left - 6);
     if (row.kind === "warp") {
       const mine = state.byWarp[row.warp];
       for (const at of within(mine, first, first + span, begins, ends)) {
@@ -124,7 +121,6 @@ export function draw(canvas, plan, state, theme, { first, span, chosen }) {
       }
       c.textAlign = "right";
       c.fillStyle = theme.ink;
-      c.font = `12px ${theme.font}`;
       c.fillText(`${Math.round(100 * busy(intervals, first, span))} %`, width - 4, middle);
     }
   }

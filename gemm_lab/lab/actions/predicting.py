@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -15,6 +14,7 @@ from gemm_lab.lab.predicted_timeline import PredictedTimeline
 from gemm_lab.measure import blind_trials
 from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.compiler import Compiled
+from gpu_simulator.compiler.instruction_classes import CONTROL, INTEGER, OTHER, instruction_class
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.timing.constants_file import constants
@@ -23,6 +23,7 @@ from gpu_simulator.timing.recording import Recording
 from gpu_simulator.timing.tracing import Launch
 from gpu_simulator.timing.whole_kernel import Prediction, Product, predict, record
 
+_AROUND = (INTEGER, CONTROL, OTHER)  # classes of instructions that only prepare what a line does
 DEFAULT_STEP = 32  # of M, N and K, for a kernel whose configuration names no tile
 
 
@@ -105,22 +106,24 @@ def predicted_timeline(
 
 
 def _middle(kernel: Launchable, run: Recording, where: int | str | None) -> float:
-    """The cycle in the middle of the run in which a turn of the main loop begins, or a line or region is reached."""
-    if where is None:
-        begins = run.turns or tuple(one.cycle for one in run.issues)
-    else:
+    """The cycle in the middle of the run in which a turn of the main loop begins, or in which a line or region begins.
+
+    A line or region begins with its first instruction that computes or reaches memory: the compiler may have put its
+    address arithmetic elsewhere.
+    """
+    begins = run.turns or tuple(one.cycle for one in run.issues)
+    if where is not None:
         lines = source.places(kernel, where)
         inside = {one.index for one in run.code if (one.line.file, one.line.line) in lines}
-        first = min((one.warp for one in run.issues if one.instruction in inside), default=-1)
-        mine = [(one.instruction in inside, one.cycle) for one in run.issues if one.warp == first]
-        begins = tuple(cycle for (before, _), (now, cycle) in pairwise([(False, 0.0), *mine]) if now and not before)
-        if not begins:
-            raise LabError(f"No machine instruction of {kernel.label} comes from {_named(where)}.")
+        inside = {one for one in inside if instruction_class(run.code[one].op) not in _AROUND} or inside
+        first = next((one for one in run.issues if one.instruction in inside), None)
+        if first is None:
+            named = f"the region “{where}”" if isinstance(where, str) else f"line {where}"
+            raise LabError(f"No machine instruction of {kernel.label} comes from {named}.")
+        begins = tuple(
+            one.cycle for one in run.issues if (one.warp, one.instruction) == (first.warp, first.instruction)
+        )
     return begins[len(begins) // 2]
-
-
-def _named(where: int | str) -> str:
-    return f"the region “{where}”" if isinstance(where, str) else f"line {where}"
 
 
 def _lines(kernel: Launchable, found: Prediction) -> list[tuple[int, str, float, str]]:
