@@ -18,6 +18,12 @@ LEAST, MOST = 20, 4000  # cycles that are shown together
 VIEW = "predicted_timeline"  # the widget of a course that shows the result
 
 
+def require_length(cycles: int) -> None:
+    """Raise `LabError` for fewer or more cycles than can be shown together."""
+    if not LEAST <= cycles <= MOST:
+        raise LabError(f"From {LEAST} to {MOST:,} cycles can be shown, not {cycles:,}.")
+
+
 @dataclass(frozen=True)
 class PredictedTimeline:
     """What each warp and unit of an SM does in predicted cycles. It is no measurement.
@@ -39,8 +45,7 @@ class PredictedTimeline:
     error: Errors | None = None
 
     def __post_init__(self) -> None:
-        if not LEAST <= self.end - self.start <= MOST:
-            raise LabError(f"From {LEAST} to {MOST:,} cycles can be shown, not {self.end - self.start:,}.")
+        require_length(self.end - self.start)
         if not 0 <= self.start < self.run.end:
             raise LabError(f"The predicted run has cycles 0 to {self.run.end:,.0f}; it cannot start at {self.start:,}.")
 

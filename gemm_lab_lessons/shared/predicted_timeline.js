@@ -1,5 +1,5 @@
 // The predicted timeline of an SM: hover or move with the keys to read what a warp issues, and what it waited for before.
-import { h, keepKeys, oncePerFrame, readTheme, watch } from "gemm_lab/theme.js";
+import { h, keepKeys, listen, oncePerFrame, readTheme, watch } from "gemm_lab/theme.js";
 import { begins, busy, draw, ends, layout, onPage, shares, within } from "./timeline_rows.js";
 
 const LEAST = 20, STEP = 0.25;
@@ -14,7 +14,7 @@ export function render({ model, el }) {
 
   // ---- Elements ----
   const canvas = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline" });
-  const choice = h("select", { "aria-label": "sub-partition", onchange: (event) => (model.set("part", (part = Number(event.target.value))), model.save_changes(), (chosen = null), all()) },
+  const choice = h("select", { "aria-label": "sub-partition", onchange: (event) => (model.set("part", Number(event.target.value)), model.save_changes()) },
     h("option", { value: -1 }, "all four"), [0, 1, 2, 3].map((own) => h("option", { value: own }, `${own}`)));
   choice.value = part;
   const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "first cycle", oninput: (event) => look(Number(event.target.value), span) });
@@ -173,8 +173,9 @@ export function render({ model, el }) {
   });
 
   const stop = watch(root, () => ((theme = null), paint()));
+  const unlisten = listen(model, ["part"], () => ((choice.value = part = get("part")), (chosen = null), all()));
   all();
-  return stop;
+  return () => (stop(), unlisten());
 }
 
 export default { render };

@@ -16,6 +16,7 @@ from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.compiler.instruction_classes import FLOAT, TENSOR, instruction_class
+from gpu_simulator.errors import LabError
 from gpu_simulator.timing.machine_code import Instruction
 from gpu_simulator.timing.recording import Recording
 
@@ -104,9 +105,17 @@ class PredictedTimelineView(PicturedWidget):
         source = self.found.sources.get((one.line.file, one.line.line), "").strip()
         return [one.line.text.rstrip("; "), instruction_class(one.op), one.line.line, source]
 
+    @traitlets.validate("part")
+    def _exists(self, proposal: traitlets.Bunch) -> int:
+        if proposal["value"] not in range(-1, 4):
+            raise LabError(f"There is no sub-partition {proposal['value']}; an SM has 0 to 3, and -1 shows all four.")
+        return proposal["value"]
+
     @property
     def text(self) -> str:
-        return repr(self.found)
+        found = self.found
+        unit, share = max(found.busy.items(), key=lambda pair: pair[1])
+        return f"Predicted timeline: {found.kernel}, {found.headline}; busiest: {unit}, {share:.0%} of the time"
 
 
 @checked

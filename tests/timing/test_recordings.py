@@ -150,7 +150,7 @@ def test_the_words_are_no_measurement():
     [
         ({"where": "swizzle"}, "no region “swizzle”; it has layout"),
         ({"where": 9999}, "no line 9999"),
-        ({"where": 1}, "No machine instruction"),
+        ({"where": 1}, "No machine instruction of ampere/04_swizzled comes from line 1"),
         ({"cycles": LEAST - 1}, f"From {LEAST} to"),
         ({"cycles": MOST + 1}, f"to {MOST:,} cycles"),
         ({"start": 10**9}, "cannot start at"),

@@ -10,7 +10,7 @@ from gemm_lab.cards.predicted_card import LABELS, SHOWN_LINES, Predicted
 from gemm_lab.lab.actions import source
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
-from gemm_lab.lab.predicted_timeline import PredictedTimeline
+from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length
 from gemm_lab.measure import blind_trials
 from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.compiler import Compiled
@@ -95,35 +95,37 @@ def predicted_timeline(
     kernel: Launchable, on: str, m: int, n: int, k: int, where: int | str | None, start: int | None, cycles: int
 ) -> PredictedTimeline:
     """Implements `Kernel.predicted_timeline`."""
-    run = record(*_launched(kernel, on, m, n, k))
-    if start is None:
-        start = max(int(_middle(kernel, run, where)) - cycles // 4, 0)
-    elif where is not None:
+    require_length(cycles)
+    if start is not None and where is not None:
         raise LabError("Give either where or start: both say which cycles are shown.")
+    lines = None if where is None else source.places(kernel, where)
+    run = record(*_launched(kernel, on, m, n, k))
+    begins = _begins(run, lines)
+    if not begins:
+        named = f"line {where}" if isinstance(where, int) else f"the region “{where}”"
+        raise LabError(f"No machine instruction of {kernel.label} comes from {named}.")
+    if start is None:
+        start = max(int(begins[len(begins) // 2]) - cycles // 4, 0)
     sources = {(file, number): text for file, number, text in source.listing(kernel)}
     name, error = data_sheets.gpu(on).name, _errors(kernel, on)
     return PredictedTimeline(kernel.label, name, m, n, k, run, start, start + cycles, sources, error)
 
 
-def _middle(kernel: Launchable, run: Recording, where: int | str | None) -> float:
-    """The cycle in the middle of the run in which a turn of the main loop begins, or in which a line or region begins.
+def _begins(run: Recording, lines: set[tuple[str, int]] | None) -> tuple[float, ...]:
+    """The cycles in which a turn of the main loop begins, or in which a warp begins these lines; empty if none does.
 
-    A line or region begins with its first instruction that computes or reaches memory: the compiler may have put its
-    address arithmetic elsewhere.
+    Lines begin with their first instruction that computes or reaches memory: the compiler may have put their address
+    arithmetic elsewhere.
     """
-    begins = run.turns or tuple(one.cycle for one in run.issues)
-    if where is not None:
-        lines = source.places(kernel, where)
-        inside = {one.index for one in run.code if (one.line.file, one.line.line) in lines}
-        inside = {one for one in inside if instruction_class(run.code[one].op) not in _AROUND} or inside
-        first = next((one for one in run.issues if one.instruction in inside), None)
-        if first is None:
-            named = f"the region “{where}”" if isinstance(where, str) else f"line {where}"
-            raise LabError(f"No machine instruction of {kernel.label} comes from {named}.")
-        begins = tuple(
-            one.cycle for one in run.issues if (one.warp, one.instruction) == (first.warp, first.instruction)
-        )
-    return begins[len(begins) // 2]
+    if lines is None:
+        return run.turns or tuple(one.cycle for one in run.issues)
+    inside = {one.index for one in run.code if (one.line.file, one.line.line) in lines}
+    inside = {one for one in inside if instruction_class(run.code[one].op) not in _AROUND} or inside
+    first = next((one for one in run.issues if one.instruction in inside), None)
+    if first is None:
+        return ()
+    same = (first.warp, first.instruction)
+    return tuple(one.cycle for one in run.issues if (one.warp, one.instruction) == same)
 
 
 def _lines(kernel: Launchable, found: Prediction) -> list[tuple[int, str, float, str]]:
