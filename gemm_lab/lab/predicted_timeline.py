@@ -67,9 +67,9 @@ class PredictedTimeline:
 
     @property
     def busy(self) -> dict[str, float]:
-        """Share of the shown cycles in which each unit is busy; of a unit in each sub-partition, the mean."""
+        """Share of the shown cycles in which each unit that the run uses is busy; the mean of the four sub-partitions."""
         shown = self.shown
-        units = dict.fromkeys(one.unit for one in shown.busy)
+        units = {one.unit for one in self.run.busy}
         return {
             UNITS.get(unit, unit): shown.share(unit)
             if unit in SHARED_UNITS
