@@ -127,9 +127,11 @@ export function render({ model, el }) {
     legend.replaceChildren(
       h("div", {}, h("span", { class: "gl-muted" }, "tall: a warp issues"), items(found.issues, "gl-tall")),
       h("div", {}, h("span", { class: "gl-muted" }, "flat: it waits"), items(found.waits, "gl-flat")));
+    const asynchronous = state.code.some(([text]) => /^(@\S+ )?(HGMMA|UTMA)/.test(text));
     note.textContent = `Warps stand above the ${state.strips[0][0]} of their sub-partition. Shares are of the warps' time, and beside a strip of the cycles. ` +
       `${state.turns.some((turn) => turn >= first && turn <= first + span) ? "Dashed: a turn of the main loop begins. " : ""}` +
-      `${blocks > 1 ? "In the strips, work for blocks with an odd number is half as high. " : ""}${get("trust")}`;
+      `${blocks > 1 ? "In the strips, work for blocks with an odd number is half as high. " : ""}` +
+      `${asynchronous ? "The strip of shared memory leaves out what wgmma and TMA do there. " : ""}${get("trust")}`;
     canvas.setAttribute("aria-label", `Predicted timeline of ${get("title")}, cycles ${number(first + state.origin)} to ${number(first + state.origin + span)}. Arrow keys move between instructions and rows, plus and minus zoom.`);
   }
 
