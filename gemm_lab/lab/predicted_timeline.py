@@ -67,7 +67,7 @@ class PredictedTimeline:
 
     @property
     def busy(self) -> dict[str, float]:
-        """Share of the shown cycles in which each unit that the run uses is busy; the mean of the four sub-partitions."""
+        """Share of the shown cycles in which each unit of the run is busy; the mean of the four sub-partitions."""
         shown = self.shown
         units = {one.unit for one in self.run.busy}
         return {

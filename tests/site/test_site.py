@@ -212,7 +212,7 @@ def test_a_widget_has_its_state_in_the_page_and_keeps_its_picture(root):
 
 
 def test_a_result_that_shows_itself_as_a_widget_lives_too(root):
-    shown = 'lab.kernel("ampere/04_swizzled").predicted_timeline(n=512, cycles=50)'
+    shown = 'import gemm_lab as lab\nlab.kernel("ampere/04_swizzled").predicted_timeline(n=512, cycles=50)'
     write(root, FIRST, new_code_cell(shown, outputs=[asleep("Predicted timeline"), picture("Predicted")]))
     book, counts, into = prepared(root)
     assert 'data-module="predicted_timeline"' in book.cells[1].outputs[0].data["text/html"]
