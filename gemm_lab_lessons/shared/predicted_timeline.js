@@ -23,8 +23,7 @@ export function render({ model, el }) {
   const place = h("span", { class: "gl-muted" });
   const legend = h("div", { class: "gl-timeline-legend" }), note = h("p", { class: "gl-note" });
   const root = h("div", { class: "gemm-lab gl-timeline" },
-    h("div", { class: "gl-timeline-head" }, h("span", { class: "gl-pill gl-predicted" }, "predicted"), h("b", {}, get("title")),
-      place),
+    h("div", { class: "gl-timeline-head" }, h("span", { class: "gl-pill gl-predicted" }, "predicted"), h("b", {}, get("title")), place),
     h("div", { class: "gl-steps", hidden: get("still") }, h("label", { class: "gl-row" }, h("span", { class: "gl-muted" }, "sub-partition"), choice),
       button("‹", "earlier", () => look(first - span * STEP, span)), slider, button("›", "later", () => look(first + span * STEP, span)),
       button("−", "fewer details: more cycles", () => zoom(2)), button("+", "more details: fewer cycles", () => zoom(0.5))),
@@ -47,14 +46,14 @@ export function render({ model, el }) {
   // ---- What is chosen ----
   const cycleAt = (event) => first + ((event.offsetX - plan.left) / plan.plot) * span;
 
+  // What a row has in a cycle: an instruction with the wait before it, an interval of a unit's work, or nothing.
   function at(row, cycle) {
-    if (row.kind === "warp") {
-      const issue = state.byWarp[row.warp].find((one) => ends(one) > cycle);
-      return issue && begins(issue) <= cycle ? { row, issue, from: begins(issue), to: ends(issue) } : null;
-    }
-    const found = state.strips[row.strip][2].find(([, end]) => end > cycle);
-    return found && found[0] <= cycle ? { row, interval: found, from: found[0], to: found[1] } : { row, cycle, from: cycle, to: cycle };
+    const warp = row.kind === "warp", items = warp ? state.byWarp[row.warp] : state.strips[row.strip][2];
+    const one = items.find((item) => (warp ? ends(item) : item[1]) > cycle);
+    return one && (warp ? begins(one) : one[0]) <= cycle ? item(row, one) : { row, cycle, from: cycle, to: cycle };
   }
+
+  const item = (row, one) => row.kind === "warp" ? { row, issue: one, from: begins(one), to: ends(one) } : { row, interval: one, from: one[0], to: one[1] };
 
   function point(event) {
     const cycle = cycleAt(event), row = plan.rows.find(({ y, high }) => event.offsetY >= y && event.offsetY < y + high);
@@ -69,19 +68,18 @@ export function render({ model, el }) {
 
   // The next or previous instruction of the chosen row; with `rows`, the same cycle in another row.
   function move(by, rows) {
-    const reach = plan.rows;
-    const place = chosen ? reach.findIndex((row) => row.y === chosen.row.y) : -1;
+    const reach = plan.rows, place = chosen ? reach.findIndex((row) => row.y === chosen.row.y) : -1;
     if (place < 0) return choose(at(reach[0], seen(reach[0])));
     if (rows) {
       const row = reach[Math.min(Math.max(place + rows, 0), reach.length - 1)];
-      return choose(at(row, Math.min(Math.max(chosen.issue ? chosen.issue[0] : chosen.from, first), first + span)) ?? { row, cycle: first, from: first, to: first });
+      return choose(at(row, Math.min(Math.max(chosen.issue ? chosen.issue[0] : chosen.from, first), first + span)));
     }
     const row = reach[place], items = row.kind === "warp" ? state.byWarp[row.warp] : state.strips[row.strip][2];
     const now = items.indexOf(chosen.issue ?? chosen.interval);
     const next = now >= 0 ? now + by : items.findIndex((one) => (row.kind === "warp" ? one[0] : one[1]) > chosen.from);
     const one = items[Math.min(Math.max(next, 0), items.length - 1)];
     if (!one) return;
-    choose(row.kind === "warp" ? { row, issue: one, from: begins(one), to: ends(one) } : { row, interval: one, from: one[0], to: one[1] });
+    choose(item(row, one));
     if (chosen.to > first + span || chosen.from < first) look(chosen.to - span / 2, span);
   }
 
@@ -116,7 +114,7 @@ export function render({ model, el }) {
     } else if (interval) {
       says.replaceChildren(h("div", {}, `${row.label}: works for ${cycles(interval[1] - interval[0])} from cycle ${number(interval[0] + state.origin)}, for ${who(interval[2])}: `, code(state.code[interval[3]][0])),
         h("div", {}, code(line(interval[3]))));
-    } else says.replaceChildren(h("div", {}, `${row.label}: nothing to do in cycle ${number(chosen.cycle + state.origin)}.`));
+    } else says.replaceChildren(h("div", {}, `${row.label}: nothing in cycle ${number(chosen.cycle + state.origin)}.`));
   }
 
   function explain() {

@@ -124,3 +124,12 @@ def test_the_stored_picture_is_a_png_without_controls(widget_page, view):
 
 def test_the_state_is_small_enough_to_be_sent(view):
     assert len(json.dumps(state_of(view))) < 1_000_000
+
+
+def test_the_shares_of_the_view_are_those_of_the_result(opened, view):
+    page = opened()
+    busy = round(100 * view.found.busy["the tensor cores"])
+    expect(page.locator(".gl-says")).to_contain_text(f"the tensor cores are busy for {busy} % of the time")
+    for name, share in view.found.waits.items():
+        if share > 0.01 and name != "selected":
+            expect(page.locator(".gl-timeline-legend")).to_contain_text(f"{name} {round(100 * share)} %")
