@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError
+from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.hardware.occupancy import occupancy
 from gpu_simulator.timing.constants_file import Constants, constants
@@ -127,7 +127,7 @@ def record(compiled: Any, gpu: str, product: Product) -> Recording:
 def _run(compiled: Any, gpu: str, product: Product) -> _Run:
     of, sheet = constants(gpu), data_sheets.gpu(gpu)
     if not compiled.cubin or not compiled.registers:
-        raise LabError(f"There is no prediction: {WITHOUT_MACHINE_CODE}")
+        raise NotHere(f"There is no prediction: {WITHOUT_MACHINE_CODE}")
     return _Run(compiled, of, sheet, product)
 
 

@@ -10,7 +10,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.lab.actions.predicting import product_of
 from gemm_lab.lab.predicted_timeline import LEAST, MOST
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, LabError, NotHere
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.timing import whole_kernel
 from gpu_simulator.timing.constants_file import constants
@@ -163,6 +163,14 @@ def test_the_words_are_no_measurement():
 def test_what_does_not_exist_is_refused(asked, says):
     with pytest.raises(LabError, match=says):
         lab.kernel("ampere/04_swizzled").predicted_timeline(**{"n": 1024, **asked})
+
+
+def test_without_machine_code_a_notebook_goes_on(monkeypatch):
+    kernel = lab.kernel("ampere/04_swizzled")
+    empty = dataclasses.replace(kernel.compile("sm_90a"), cubin=b"")
+    monkeypatch.setattr(type(kernel), "compile", lambda self, arch=None: empty)
+    with pytest.raises(NotHere, match="no prediction"):
+        kernel.predicted_timeline()
 
 
 def test_a_wrong_type_is_named():
