@@ -94,11 +94,14 @@ export function render({ model, el }) {
   const who = (warp) => `block ${state.warps[warp][0]}, warp ${state.warps[warp][1]}`;
   const line = (slot) => (state.code[slot][3] ? `line ${state.code[slot][2]}: ${state.code[slot][3]}` : "");
 
+  const range = () => `Cycles ${number(first + state.origin)} to ${number(first + state.origin + span)}`;
+
   function say() {
     const code = (text) => h("code", {}, text);
     if (!chosen) {
-      const mean = (name) => { const all = state.strips.filter((one) => one[0] === name); return all.reduce((sum, one) => sum + busy(one[2], first, span), 0) / all.length; };
-      says.replaceChildren(h("div", {}, `Cycles ${number(first + state.origin)} to ${number(first + state.origin + span)}: the ${state.strips[0][0].replace(/s?$/, "s")} are busy for ${Math.round(100 * mean(state.strips[0][0]))} % of the time.`),
+      const [unit] = state.strips[0], same = state.strips.filter(([name]) => name === unit);
+      const mean = same.reduce((sum, [, , intervals]) => sum + busy(intervals, first, span), 0) / same.length;
+      says.replaceChildren(h("div", {}, `${range()}: the ${unit.replace(/s?$/, "s")} are busy for ${Math.round(100 * mean)} % of the time.`),
         h("div", { class: "gl-muted" }, "Point at an instruction, or use the arrow keys, to read its source line and what it waited for."));
       return;
     }
@@ -112,15 +115,17 @@ export function render({ model, el }) {
       says.replaceChildren(h("div", {}, `Cycle ${number(issue[0] + state.origin)}, ${who(issue[1])}: `, code(state.code[issue[2]][0])),
         h("div", {}, code(line(issue[2]))), h("div", {}, waits.length ? `Before it, the warp waited ${waits.join("; then ")}.` : "The warp did not wait for it."));
     } else if (interval) {
-      says.replaceChildren(h("div", {}, `${row.label}: works for ${cycles(interval[1] - interval[0])} from cycle ${number(interval[0] + state.origin)}, for ${who(interval[2])}: `, code(state.code[interval[3]][0])),
-        h("div", {}, code(line(interval[3]))));
+      const [from, to, warp, slot] = interval, when = `for ${cycles(to - from)} from cycle ${number(from + state.origin)}`;
+      says.replaceChildren(h("div", {}, `${row.label}: works ${when}, for ${who(warp)}: `, code(state.code[slot][0])),
+        h("div", {}, code(line(slot))));
     } else says.replaceChildren(h("div", {}, `${row.label}: nothing in cycle ${number(chosen.cycle + state.origin)}.`));
   }
 
   function explain() {
     const warps = plan.rows.filter((row) => row.kind === "warp").map((row) => row.warp), found = shares(state, warps, first, span);
+    const swatch = (name, kind) => h("i", { class: kind, style: `background:${onPage(state.colours[name] ?? "#9aa3ad", theme.dark)}` });
     const items = (table, kind) => Object.entries(table).filter(([, share]) => share > 0.005).sort((p, q) => q[1] - p[1])
-      .map(([name, share]) => h("span", { class: "gl-key" }, h("i", { class: kind, style: `background:${onPage(state.colours[name] ?? "#9aa3ad", theme.dark)}` }), `${name} ${Math.round(100 * share)} %`));
+      .map(([name, share]) => h("span", { class: "gl-key" }, swatch(name, kind), `${name} ${Math.round(100 * share)} %`));
     const blocks = new Set(state.warps.map(([block]) => block)).size;
     legend.replaceChildren(
       h("div", {}, h("span", { class: "gl-muted" }, "tall: a warp issues"), items(found.issues, "gl-tall")),
@@ -130,7 +135,8 @@ export function render({ model, el }) {
       `${state.turns.some((turn) => turn >= first && turn <= first + span) ? "Dashed: a turn of the main loop begins. " : ""}` +
       `${blocks > 1 ? "In the strips, work for blocks with an odd number is half as high. " : ""}` +
       `${asynchronous ? "The strip of shared memory leaves out what wgmma and TMA do there. " : ""}${get("trust")}`;
-    canvas.setAttribute("aria-label", `Predicted timeline of ${get("title")}, cycles ${number(first + state.origin)} to ${number(first + state.origin + span)}. Arrow keys move between instructions and rows, plus and minus zoom.`);
+    canvas.setAttribute("aria-label", `Predicted timeline of ${get("title")}. ${range()}. ` +
+      "Arrow keys move between instructions and rows, plus and minus zoom.");
   }
 
   // ---- Drawing ----
