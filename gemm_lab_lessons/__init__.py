@@ -20,4 +20,5 @@ WIDGETS = {
     "tile_walk": "gemm_lab_lessons.ch02.tile_walker",
     "block_order": "gemm_lab_lessons.ch10.block_orders",
     "TileExplorer": "gemm_lab_lessons.ch01.tiling",
+    "predicted_timeline": "gemm_lab_lessons.shared.predicted_timeline",
 }

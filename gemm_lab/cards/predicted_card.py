@@ -42,6 +42,23 @@ UNITS = {
 }
 
 
+def trust(gpu: str, error: Errors | None, tested_on: str, ratios: Summary | None, speeds: Summary | None) -> str:
+    """How far predictions for a GPU were off, in a sentence; the arguments are those of `Predicted`."""
+    known = []
+    if error is not None:
+        known.append(f"tested on {with_article(tested_on)}, {error} of this ladder")
+    if ratios is not None:
+        known.append(f"on {with_article(gpu)} against published ratios of steps, errors of {ratios}")
+    if speeds is not None:
+        known.append(f"against published TFLOPS, {speeds}")
+    if not known:
+        return "No kernel of this ladder was in a blind trial, so nobody knows how far this prediction is off."
+    unknown = "" if error is not None else " No kernel of this ladder was in a blind trial."
+    if tested_on != gpu and ratios is None:
+        unknown += f" Nothing is known of predictions for {with_article(gpu)}."
+    return f"How far to trust it: {'; '.join(known)}.{unknown}"
+
+
 @dataclass(frozen=True)
 class Predicted:
     """A predicted m × n × k run. It is displayed as a card; `prediction` has the numbers.
@@ -115,19 +132,7 @@ class Predicted:
     @property
     def trust(self) -> str:
         """How far predictions of this kind were off."""
-        known = []
-        if self.error is not None:
-            known.append(f"tested on {with_article(self.tested_on)}, {self.error} of this ladder")
-        if self.ratios is not None:
-            known.append(f"on {with_article(self.gpu)} against published ratios of steps, errors of {self.ratios}")
-        if self.speeds is not None:
-            known.append(f"against published TFLOPS, {self.speeds}")
-        if not known:
-            return "No kernel of this ladder was in a blind trial, so nobody knows how far this prediction is off."
-        unknown = "" if self.error is not None else " No kernel of this ladder was in a blind trial."
-        if self.tested_on != self.gpu and self.ratios is None:
-            unknown += f" Nothing is known of predictions for {with_article(self.gpu)}."
-        return f"How far to trust it: {'; '.join(known)}.{unknown}"
+        return trust(self.gpu, self.error, self.tested_on, self.ratios, self.speeds)
 
     @property
     def limit(self) -> str:

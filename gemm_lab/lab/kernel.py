@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gemm_lab.cards.predicted_card import Predicted
     from gemm_lab.cards.profile_card import Profile
     from gemm_lab.cards.timeline import Pipeline
+    from gemm_lab.lab.predicted_timeline import PredictedTimeline
 
 DEFAULT_N = 512
 
@@ -250,6 +251,29 @@ class Kernel:
         from gemm_lab.lab.actions.predicting import predicted
 
         return predicted(self, on, m or n, n, k or n)
+
+    @checked
+    def predicted_timeline(
+        self,
+        on: str = RECORDED_ON,
+        n: int = 4096,
+        m: int | None = None,
+        k: int | None = None,
+        *,
+        where: int | str | None = None,
+        start: int | None = None,
+        cycles: int = 400,
+    ) -> PredictedTimeline:
+        """What each warp of an SM issues or waits for, and which units are busy: some cycles of a predicted run.
+
+        Shown is the time around the start of a turn of the main loop, in the middle of the run. where: show the time
+        around a source line, or around a region given its name.   start: show the time from this cycle on, counted from
+        the start of the SM's first block.   cycles: how many. Raises what `predict` raises, and a `LabError` for a
+        line, a region or cycles that do not exist.
+        """
+        from gemm_lab.lab.actions.predicting import predicted_timeline
+
+        return predicted_timeline(self, on, m or n, n, k or n, where, start, cycles)
 
     @checked
     def timeline(

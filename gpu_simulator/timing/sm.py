@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,8 +42,7 @@ _TENSOR, _FMA, _HEAVY, _MIO = (PIPES.index(name) for name in ("tensor", "fma", "
 @dataclass(frozen=True)
 class SmResult:
     """What an SM did. Cycles from the first issue to the end of the last block; `stalls[instruction, reason]` in warp
-    cycles; `busy[pipe]` in cycles summed over the sub-partitions; `ends` of each block; `events` if they were kept:
-    (cycle, warp, instruction, reason of the wait before it, cycles waited)."""
+    cycles; `busy[pipe]` in cycles summed over the sub-partitions; `ends` of each block."""
 
     cycles: float
     stalls: np.ndarray
@@ -51,7 +50,6 @@ class SmResult:
     ends: tuple[float, ...]
     issued: int
     memory: MemoryPath
-    events: list[tuple[float, int, int, int, float]] = field(default_factory=list)
 
 
 class SmModel(AsynchronousUnits):
@@ -64,7 +62,6 @@ class SmModel(AsynchronousUnits):
         beyond: Beyond,
         l1_bytes: float,
         starts: Sequence[float] | None = None,
-        keep: bool = False,
         cluster: int = 1,
     ) -> None:
         self.of = of
@@ -73,9 +70,8 @@ class SmModel(AsynchronousUnits):
         self.steps: list[Step] = steps_of(code, of)
         self.code = code
         self.wgmma = {one.index: wgmma_shape(one) for one in code if one.op == "HGMMA"}
-        self.keep, self.cluster = keep, cluster
+        self.cluster = cluster
         self.pairs = any(one.op in TCGEN05_KINDS and "2CTA" in one.modifiers for one in code)
-        self.events: list[tuple[float, int, int, int, float]] = []
         self.heap: list[tuple[float, int, int, object]] = []
         self.order = 0
         self.paths: list[list[int]] = []
@@ -153,7 +149,7 @@ class SmModel(AsynchronousUnits):
         if any(self.left):
             raise LabError("The predicted kernel does not end: its warps wait for one another at a barrier.")
         busy = {name: self.busy[i] for i, name in enumerate(PIPES)}
-        return SmResult(max(self.ends), self.stalls, busy, tuple(self.ends), self.issued, self.memory, self.events)
+        return SmResult(max(self.ends), self.stalls, busy, tuple(self.ends), self.issued, self.memory)
 
     def _push(self, when: float, part: int, event: object = None) -> None:
         self.order += 1
@@ -292,8 +288,6 @@ class SmModel(AsynchronousUnits):
             # A unit that another warp of the sub-partition has just taken: for one cycle that warp was the chosen one.
             row[NOT_SELECTED] += min(rest, 1) if reason in (MATH, MIO) else 0
             row[reason] += rest - min(rest, 1) if reason in (MATH, MIO) else rest
-        if self.keep:
-            self.events.append((now, warp, number, why if before >= rest else NOT_SELECTED, waited))
 
     def _end(self, warp: int, part: int, now: float) -> None:
         self.parts[part].remove(warp)

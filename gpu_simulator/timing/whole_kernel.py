@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,11 +21,14 @@ from gpu_simulator.timing.constants_file import Constants, constants
 from gpu_simulator.timing.machine_code import Instruction
 from gpu_simulator.timing.memory_path import LINE, Beyond
 from gpu_simulator.timing.pipes import TCGEN05_KINDS
+from gpu_simulator.timing.recording import RecordedSm, Recording
 from gpu_simulator.timing.sm import REASONS, SmModel, SmResult
 from gpu_simulator.timing.tracing import Launch, Trace, trace
 
 BUDGET = 120_000  # warp instructions of the blocks of an SM that are stepped through
 MOST_WAVES = 8  # of a grid whose first wave matters
+
+Model = TypeVar("Model", bound=SmModel)
 
 
 @dataclass(frozen=True)
@@ -112,10 +115,22 @@ def predict(compiled: Any, gpu: str, product: Product) -> Prediction:
     Raises `LabError` for a GPU without constants and a kernel that does not fit onto an SM, `NotHere` for a kernel
     without machine code.
     """
+    return _run(compiled, gpu, product).result()
+
+
+def record(compiled: Any, gpu: str, product: Product) -> Recording:
+    """What each warp and unit of an SM does in a predicted run with the product's M and N, and a K that may be shorter.
+
+    Of a block that makes many tiles of D, the run has four. Raises what `predict` raises.
+    """
+    return _run(compiled, gpu, product).recording()
+
+
+def _run(compiled: Any, gpu: str, product: Product) -> _Run:
     of, sheet = constants(gpu), data_sheets.gpu(gpu)
     if not compiled.cubin or not compiled.registers:
         raise NotHere(f"There is no prediction: {WITHOUT_MACHINE_CODE}")
-    return _Run(compiled, of, sheet, product).result()
+    return _Run(compiled, of, sheet, product)
 
 
 class _Run:
@@ -173,17 +188,14 @@ class _Run:
         """A block that makes several tiles of D: a few of them in full, then as many as there are."""
         product = self.product
 
-        def rows(turns: int) -> int:
-            return -(-turns * self.blocks // product.row_tiles) * product.m_step
-
         def turns_of(m: int) -> int:
             return -(-product.tiles(m) // self.blocks)
 
-        short, long = self._lengths(rows(2), 2)
+        few, many = self._rows(2), self._rows(4)
+        short, long = self._lengths(few, 2)
         if long >= product.k and self._issued(product.m, product.k) <= BUDGET:
             one = self._step(self.resident, product.m, product.k)
             return one.cycles, None, one
-        few, many = rows(2), rows(4)
         if turns_of(many) >= self.turns:
             return self._wave(self.resident, product.m, short, long)
         first, second = self._step(self.resident, few, long), self._step(self.resident, many, long)
@@ -206,6 +218,10 @@ class _Run:
         short, long = self._lengths(m)
         warm = self._wave(self.resident, m, short, long)[0]
         return self._wave(self.resident, m, short, long, cold=True)[0] - warm
+
+    def _rows(self, turns: int) -> int:
+        """M of a product of which a block makes this many tiles."""
+        return -(-turns * self.blocks // self.product.row_tiles) * self.product.m_step
 
     def _issued(self, m: int, k: int) -> float:
         return self._trace(0, m, k).issued * self.resident
@@ -235,16 +251,24 @@ class _Run:
             self.traced[place, m, k] = trace(self.compiled, self.compiled.arch, launch, block)
         return self.traced[place, m, k]
 
+    def recording(self) -> Recording:
+        """The run that `record` returns."""
+        m = self._rows(min(self.turns, 4)) if self.turns > 1 else self.product.m
+        sm = self._sm(self.resident, m, self._lengths(m)[1], RecordedSm)
+        return Recording.of(sm, sm.run().cycles)
+
     def _step(self, resident: int, m: int, k: int, cold: bool = False) -> SmResult:
         if (resident, m, k, cold) not in self.stepped:
-            traces = [self._trace(place, m, k) for place in range(resident)]
-            taken = resident * (self.compiled.smem + self.sheet.smem_reserved_per_block)
-            l1 = max(1024 * self.of["l1_kib"] - taken, 8192)
-            starts = [place * self.of["block_launch_cycles"] for place in range(resident)]
-            beyond = Beyond({}, self.loaded, self._local(traces), self.of["cold_latency"] if cold else 0.0)
-            model = SmModel(traces, self.of, beyond, l1, starts, cluster=self.cluster)
-            self.stepped[resident, m, k, cold] = model.run()
+            self.stepped[resident, m, k, cold] = self._sm(resident, m, k, SmModel, cold).run()
         return self.stepped[resident, m, k, cold]
+
+    def _sm(self, resident: int, m: int, k: int, model: type[Model], cold: bool = False) -> Model:
+        traces = [self._trace(place, m, k) for place in range(resident)]
+        taken = resident * (self.compiled.smem + self.sheet.smem_reserved_per_block)
+        l1 = max(1024 * self.of["l1_kib"] - taken, 8192)
+        starts = [place * self.of["block_launch_cycles"] for place in range(resident)]
+        beyond = Beyond({}, self.loaded, self._local(traces), self.of["cold_latency"] if cold else 0.0)
+        return model(traces, self.of, beyond, l1, starts, cluster=self.cluster)
 
     def _local(self, traces: list[Trace]) -> tuple[float, float]:
         """Bytes a cycle and latency of the stacks: those of all SMs together may be more than L2 holds."""

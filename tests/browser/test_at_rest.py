@@ -45,6 +45,7 @@ WIDGETS = {
     "tile_walker": lambda: widgets.tile_walk(naive, 4, 4, 4),
     "zoom": lab.zoom,
     "wavefront_stepper": lambda: widgets.wavefronts(lab.kernel("t4/03_swizzled").run(n=256, backend="simulator")),
+    "predicted_timeline": lambda: lab.kernel("ampere/04_swizzled").predicted_timeline(n=1024).view,
 }
 PLAYERS = {"mbarrier_stepper": "step", "tile_walker": "step", "zoom": "step", "wavefront_stepper": "wavefront"}
 

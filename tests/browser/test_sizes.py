@@ -24,11 +24,13 @@ def shown():
         "wavefront_stepper": widgets.wavefronts(run),
         "fragment_map": widgets.fragments(),
         "mbarrier_stepper": widgets.mbarrier(),
+        "predicted_timeline": lab.kernel("ampere/04_swizzled").predicted_timeline(n=1024).view,
     }
 
 
 @pytest.mark.parametrize(
-    "name", ["tiling", "swizzle_explorer", "wavefront_stepper", "fragment_map", "mbarrier_stepper"]
+    "name",
+    ["tiling", "swizzle_explorer", "wavefront_stepper", "fragment_map", "mbarrier_stepper", "predicted_timeline"],
 )
 def test_a_widget_fits_the_screen_and_its_letters_are_legible(widget_page, shown, name):
     for theme, width in (("light", 1180), ("dark", 740)):

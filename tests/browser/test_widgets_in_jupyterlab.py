@@ -30,6 +30,10 @@ CELLS = [
     "z = lab.swizzle_puzzle('rows_128')\nz",
     "print('solved', z.solved, z.cpp)",
     "z.change(layout=[list(range(8))] * 8, padding=0); print('again', z.solved, z.layout[7])",
+    "k = lab.kernel('ampere/04_swizzled')\nmine = k.edit(load=k.regions['load'], alias='mine')\n"
+    "mine.predicted_timeline(n=1024)",
+    "t = mine.predicted_timeline(n=1024).view\nt",
+    "print('part', t.part)",
 ]
 
 
@@ -109,6 +113,12 @@ def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
     run(page, cells.nth(10), "solved True row * 9 + chunk")
     run(page, cells.nth(11), "again False [0, 1, 2, 3, 4, 5, 6, 7]")
     expect(puzzle.locator(".gl-line")).to_have_count(0)
+
+    run(page, cells.nth(12), "as mine")
+    expect(cells.nth(12).locator(".gemm-lab canvas")).to_have_count(1)
+    run(page, cells.nth(13), "not measured")
+    cells.nth(13).get_by_label("sub-partition", exact=True).select_option("3")
+    run(page, cells.nth(14), "part 3")
 
     for theme, dark in (("JupyterLab Light", False), ("JupyterLab Dark", True)):
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)

@@ -211,6 +211,15 @@ def test_a_widget_has_its_state_in_the_page_and_keeps_its_picture(root):
     assert (counts.live, counts.still) == (1, [])
 
 
+def test_a_result_that_shows_itself_as_a_widget_lives_too(root):
+    shown = 'import gemm_lab as lab\nlab.kernel("ampere/04_swizzled").predicted_timeline(n=512, cycles=50)'
+    write(root, FIRST, new_code_cell(shown, outputs=[asleep("Predicted timeline"), picture("Predicted")]))
+    book, counts, into = prepared(root)
+    assert 'data-module="predicted_timeline"' in book.cells[1].outputs[0].data["text/html"]
+    assert "render" in (into / "_static/widgets/predicted_timeline.js").read_text()
+    assert (counts.live, counts.still) == (1, [])
+
+
 def test_a_widget_that_needs_python_stays_a_picture(root):
     order = "from gemm_lab.notebook import widgets\nwidgets.block_order(1024, 1024, 1024)"
     write(root, FIRST, new_code_cell(order, outputs=[asleep("Block order"), picture("Order: row by row")]))

@@ -75,11 +75,12 @@ def live_widgets(notebook: nbformat.NotebookNode) -> dict[int, list[Live | None]
 
 
 def _live(value: object) -> Live | None:
-    if not isinstance(value, PicturedWidget):
+    view = value if isinstance(value, PicturedWidget) else getattr(value, "view", None)
+    if not isinstance(view, PicturedWidget):
         return None
-    state = {name: part for name, part in state_of(value).items() if name != "pictured"}
-    module = type(value).__module__.rpartition(".")[2]
-    return Live(module, str(value._esm), json.loads(json.dumps(state)), value.text)
+    state = {name: part for name, part in state_of(view).items() if name != "pictured"}
+    module = type(view).__module__.rpartition(".")[2]
+    return Live(module, str(view._esm), json.loads(json.dumps(state)), view.text)
 
 
 @contextlib.contextmanager

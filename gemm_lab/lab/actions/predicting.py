@@ -1,4 +1,4 @@
-"""Implements `Kernel.predict`: cycles, speed and stall reasons of a kernel on a GPU that is not here."""
+"""Implements `Kernel.predict` and `Kernel.predicted_timeline`: a kernel's time on a GPU that is not here."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ from math import prod
 
 import numpy as np
 
-from gemm_lab.cards.predicted_card import LABELS, SHOWN_LINES, Predicted
+from gemm_lab.cards.predicted_card import LABELS, SHOWN_LINES, Predicted, trust
 from gemm_lab.lab.actions import source
 from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
+from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length
 from gemm_lab.measure import blind_trials, published_trials
+from gemm_lab.measure.blind_trials import Errors
 from gemm_lab.measure.inputs import dtype_of
+from gemm_lab.measure.published_trials import Summary
 from gpu_simulator.compiler import Compiled
+from gpu_simulator.compiler.instruction_classes import CONTROL, INTEGER, OTHER, instruction_class
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.timing.constants_file import constants, known
 from gpu_simulator.timing.launches import launch_of
+from gpu_simulator.timing.recording import Recording
 from gpu_simulator.timing.tracing import Launch
-from gpu_simulator.timing.whole_kernel import Prediction, Product, predict
+from gpu_simulator.timing.whole_kernel import Prediction, Product, predict, record
 
+_AROUND = (INTEGER, CONTROL, OTHER)  # classes of instructions that only prepare what a line does
 DEFAULT_STEP = 32  # of M, N and K, for a kernel whose configuration names no tile
 KEPT = 64  # predictions that are kept in memory
 SHOWN_N = 4096  # the size for which the card of a run has a prediction
@@ -40,14 +46,23 @@ class _Asked:
     kernel: Launchable = field(repr=False, compare=False)
     compiled: Compiled = field(repr=False, compare=False)
 
+    def launched(self) -> tuple[Compiled, str, Product]:
+        """What `predict` and `record` take."""
+        product = product_of(self.kernel, self.compiled, *self.size, data_sheets.gpu(self.gpu).sms)
+        return self.compiled, self.gpu, product
+
 
 def prediction(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Compiled | None = None) -> Prediction:
     """Predict an m × n × k run on GPU `on`. Raises `LabError` for what `predict` refuses, `SizeError` for the size."""
+    return _found(_asked(kernel, on, m, n, k, compiled))
+
+
+def _asked(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Compiled | None = None) -> _Asked:
     sheet = gpu_with_constants(on)
     kernel.spec.require_size(kernel.config, m, n, k)
     compiled = compiled or kernel.compile(sheet.arch)
     settings = tuple(sorted(kernel.config.items()))
-    return _found(_Asked(sheet.key, kernel.name, settings, (m, n, k), compiled.cubin, kernel, compiled))
+    return _Asked(sheet.key, kernel.name, settings, (m, n, k), compiled.cubin, kernel, compiled)
 
 
 def gpu_with_constants(on: str) -> data_sheets.Gpu:
@@ -63,8 +78,7 @@ def gpu_with_constants(on: str) -> data_sheets.Gpu:
 
 @lru_cache(maxsize=KEPT)
 def _found(asked: _Asked) -> Prediction:
-    product = product_of(asked.kernel, asked.compiled, *asked.size, data_sheets.gpu(asked.gpu).sms)
-    return predict(asked.compiled, asked.gpu, product)
+    return predict(*asked.launched())
 
 
 def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int) -> Product:
@@ -103,23 +117,21 @@ def _arguments(kernel: Launchable, m: int, n: int, k: int) -> list:
 def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:
     """Implements `Kernel.predict`."""
     found = prediction(kernel, on, m, n, k)
-    sheet = data_sheets.gpu(on)
+    tested = _tested(kernel, on)
+    return Predicted(kernel.label, data_sheets.gpu(on).name, m, n, k, found, *tested, tuple(_lines(kernel, found)))
+
+
+def _tested(kernel: Launchable, on: str) -> tuple[Errors | None, str, Summary | None, Summary | None]:
+    """How far predictions were off: `error`, `tested_on`, `ratios` and `speeds` of `Predicted`."""
+    key = data_sheets.gpu(on).key
     family = [t for t in blind_trials.trials() if t.family == kernel.spec.ladder]
-    here = [t for t in family if data_sheets.gpu(t.gpu).key == sheet.key]
-    alike = here or family
-    steps = [one for one in published_trials.steps() if one.gpu == sheet.key]
-    return Predicted(
-        kernel.label,
-        sheet.name,
-        m,
-        n,
-        k,
-        found,
+    alike = [t for t in family if data_sheets.gpu(t.gpu).key == key] or family
+    steps = [one for one in published_trials.steps() if one.gpu == key]
+    return (
         blind_trials.errors(alike),
         data_sheets.gpu(alike[0].gpu).name if alike else "",
         published_trials.summary(published_trials.ratios(steps)),
         published_trials.summary(steps),
-        tuple(_lines(kernel, found)),
     )
 
 
@@ -147,6 +159,45 @@ def attempted(kernel: Launchable, on: str, n: int) -> Predicted | str:
         return f"There is no prediction: {str(error).removeprefix('There is no prediction: ')}"
     except Exception as error:
         return f"There is no prediction: the time model failed on this machine code ({type(error).__name__}: {error})."
+
+
+def predicted_timeline(
+    kernel: Launchable, on: str, m: int, n: int, k: int, where: int | str | None, start: int | None, cycles: int
+) -> PredictedTimeline:
+    """Implements `Kernel.predicted_timeline`."""
+    require_length(cycles)
+    if start is not None and where is not None:
+        raise LabError("Give either where or start: both say which cycles are shown.")
+    lines = None if where is None else source.places(kernel, where)
+    run = record(*_asked(kernel, on, m, n, k).launched())
+    begins = _begins(run, lines)
+    if not begins:
+        named = f"line {where}" if isinstance(where, int) else f"the region “{where}”"
+        raise LabError(f"No machine instruction of {kernel.label} comes from {named}.")
+    if start is None:
+        start = max(int(begins[len(begins) // 2]) - cycles // 4, 0)
+    sources = {(file, number): text for file, number, text in source.listing(kernel)}
+    name = data_sheets.gpu(on).name
+    return PredictedTimeline(
+        kernel.label, name, m, n, k, run, start, start + cycles, sources, trust(name, *_tested(kernel, on))
+    )
+
+
+def _begins(run: Recording, lines: set[tuple[str, int]] | None) -> tuple[float, ...]:
+    """The cycles in which a turn of the main loop begins, or in which a warp begins these lines; empty if none does.
+
+    Lines begin with their first instruction that computes or reaches memory: the compiler may have put their address
+    arithmetic elsewhere.
+    """
+    if lines is None:
+        return run.turns or tuple(one.cycle for one in run.issues)
+    inside = {one.index for one in run.code if (one.line.file, one.line.line) in lines}
+    inside = {one for one in inside if instruction_class(run.code[one].op) not in _AROUND} or inside
+    first = next((one for one in run.issues if one.instruction in inside), None)
+    if first is None:
+        return ()
+    same = (first.warp, first.instruction)
+    return tuple(one.cycle for one in run.issues if (one.warp, one.instruction) == same)
 
 
 def _lines(kernel: Launchable, found: Prediction) -> list[tuple[int, str, float, str]]:

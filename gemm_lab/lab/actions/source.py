@@ -68,6 +68,29 @@ def listing(kernel: Launchable) -> Iterator[tuple[str, int, str]]:
             number += 1
 
 
+def places(kernel: Launchable, where: int | str) -> set[tuple[str, int]]:
+    """(file, line number) of the lines of a region, or of every line with this number.
+
+    Raises `LabError` for a region or a number that the source does not have.
+    """
+    lines = [(file, number) for file, number, _ in listing(kernel)]
+    if isinstance(where, int):
+        found = {(file, number) for file, number in lines if number == where}
+        if not found:
+            raise LabError(f"{kernel.label} has no line {where}; it has lines to {max(number for _, number in lines)}.")
+        return found
+    if kernel.whole:
+        regions, file, first = source_text.find_regions(kernel.whole.text), kernel.whole.file, kernel.whole.first_line
+    else:
+        regions, file, first = kernel.spec.regions, kernel.spec.file, 1
+    if where not in regions:
+        raise LabError(f"{kernel.label} has no region “{where}”; it has {', '.join(regions) or 'none'}.")
+    if edit := kernel.edits.get(where):
+        return {(edit.file, edit.first_line + offset) for offset in range(edit.text.count("\n") + 1)}
+    region = regions[where]
+    return {(file, number + first - 1) for number in range(region.first_line, region.last_line + 1)}
+
+
 def compiled(kernel: Launchable, arch: str) -> Compiled:
     """Compile to PTX and CUBIN for `arch`. Compile errors name the lines of the learner's cell."""
     spec, source, cell = kernel.spec, kernel.spec.source, None

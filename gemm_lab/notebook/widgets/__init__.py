@@ -11,6 +11,7 @@ widgets.mbarrier()        the phases of an mbarrier, step by step, and the effec
 widgets.tile_walk(f, …)   what a function of counted matrices reads from where, step by step
 widgets.block_order(…)    which output tiles run at the same time, and how many reads L2 then saves
 widgets.TileExplorer(…)   a block tile on the roofline of a GPU, and what limits its speed
+widgets.predicted_timeline(p)   what the warps of an SM issue or wait for, cycle by cycle; p is k.predicted_timeline()
 lab.swizzle_puzzle(…)     invent a swizzle by hand; its module swizzle_puzzle has the same name
 """
 

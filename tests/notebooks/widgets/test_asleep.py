@@ -35,6 +35,7 @@ MADE = {
     "mbarrier stepper": lambda: widgets.mbarrier(),
     "tile explorer": lambda: widgets.TileExplorer(),
     "order of the output tiles": lambda: widgets.block_order(2048, 4096, 1024, (256, 128), "t4", "grouped", 4),
+    "predicted timeline": lambda: lab.kernel("ampere/04_swizzled").predicted_timeline(n=1024),
 }
 
 
