@@ -47,6 +47,7 @@ from tools.recording.cards import config_text, record_cards, write_rows
 
 FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper")
 ARCH, GPU = "sm_90a", "h200"
+TESTED = (GPU, "h100")  # a campaign is predicted for both, and recorded on either
 PUBLISHED = "published"
 SIZES = (2048, 3072, 4096, 6144)
 CHOICES = {
@@ -97,14 +98,15 @@ class Variant:
 
 
 def draw(seed: int, count: int) -> list[Variant]:
-    """`count` variants, as many of each family as possible; the same seed gives the same."""
+    """`count` variants, as many of each family as possible, and none of a smaller seed; the same seed gives the same."""
     chance = random.Random(seed)
     recorded = {(row["kernel"], row["config"], int(row["n"])) for row in cards()}
+    known = [one for other in range(1, seed) for one in read_variants(other)]
     found: list[Variant] = []
     while len(found) < count:
         family = FAMILIES[len(found) % len(FAMILIES)]
         one = _candidate(chance, family)
-        if one in found or (one.kernel, one.config, one.n) in recorded or not launchable(one):
+        if one in found or one in known or (one.kernel, one.config, one.n) in recorded or not launchable(one):
             continue
         found.append(one)
     return found
@@ -168,14 +170,16 @@ def predict(variants: Sequence[Variant], gpu: str = GPU) -> list[dict[str, objec
     """A row for each variant, with its predicted cycles and stall reasons, or why there is no prediction."""
     with ProcessPoolExecutor(2) as pool:
         found = pool.map(predicted, variants, [gpu] * len(variants))
-        return [vars(one) | row for one, row in zip(variants, found, strict=True)]
+        return [vars(one) | {"gpu": gpu} | row for one, row in zip(variants, found, strict=True)]
 
 
 def predict_rungs() -> None:
     """Predict every recorded card of each GPU with constants, and write results/predicted/<gpu>.csv."""
     for gpu in known():
         if rungs := [Variant(row["kernel"], row["config"], int(row["n"])) for row in cards(gpu)]:
-            rows = [{name: row[name] for name in row if name not in ("idea", "edit")} for row in predict(rungs, gpu)]
+            rows = [
+                {name: row[name] for name in row if name not in ("idea", "edit", "gpu")} for row in predict(rungs, gpu)
+            ]
             write_rows(data_dir("results") / "predicted" / f"{gpu}.csv", rows)
 
 
@@ -342,7 +346,7 @@ def main(arguments: list[str] | None = None) -> int:
         write_rows(into, predict_published())
         return 0
     variants = read_variants(int(options.campaign))
-    write_rows(into, predict(variants))
+    write_rows(into, [row for gpu in TESTED for row in predict(variants, gpu)])
     if options.into is None:
         write_rows(into.with_name("base.csv"), predict(rungs_of(variants)))
     return 0

@@ -17,6 +17,7 @@ from statistics import mean, median
 
 from gemm_lab.config import data_dir
 from gemm_lab.measure.profile import read_rows
+from gpu_simulator.hardware import data_sheets
 
 KEY = ("kernel", "config", "n", "idea", "edit")
 CHANGED = 0.08  # least difference of two recorded times that a prediction is asked to see
@@ -78,9 +79,10 @@ def trials(folder: Path | None = None) -> tuple[Trial, ...]:
 def _read(folder: Path) -> tuple[Trial, ...]:
     found = []
     for campaign in sorted(path for path in folder.glob("*") if (path / "recorded.csv").is_file()):
-        predicted = {_key(row): row for row in read_rows(campaign / "predicted.csv")}
+        predicted = {(*_key(row), row.get("gpu", "")): row for row in read_rows(campaign / "predicted.csv")}
         for row in read_rows(campaign / "recorded.csv"):
-            ours = predicted[_key(row)]
+            # A campaign that was predicted for one GPU only does not name it.
+            ours = predicted.get((*_key(row), "")) or predicted[*_key(row), data_sheets.gpu(row["gpu"]).key]
             if row["cycles"] and ours["cycles"]:
                 found.append(_trial(campaign.name, ours, row))
     return tuple(found)

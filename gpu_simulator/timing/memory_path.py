@@ -46,6 +46,8 @@ class MemoryPath:
         self.l1: OrderedDict[int, float] = OrderedDict()  # line: when it is there
         self.l1_lines = int(l1_bytes) // LINE
         self.touched: dict[int, int] = {}  # bytes of a line that were asked for, while nothing is in L2
+        self.flying: deque[tuple[float, float]] = deque()  # arrival and bytes of loads that miss L1
+        self.bytes_flying, self.most_flying = 0.0, of["load_bytes_in_flight"]
         self.busy_data = self.busy_tag = self.busy_port = 0.0
         self.hits = self.misses = 0
         self.queue_latency, self.queue_cycles = of["queue_latency"], of["queue_cycles"]
@@ -117,15 +119,27 @@ class MemoryPath:
         self.hits += lines - missing
         self.misses += missing
         if missing:
-            amount = access.sectors * 32 * missing / lines
+            amount = fetched = access.sectors * 32 * missing / lines
             if access.sectors < 2 * lines:  # single sectors of many lines
                 amount = max(amount, missing * self.of["lone_sector_bytes"])
-            ready = max(ready, self._from_l2(self.tag_free, amount, access, self.load_rate))
+            arrived = self._from_l2(self._room_from(fetched), amount, access, self.load_rate)
+            self.flying.append((arrived, fetched))
+            ready = max(ready, arrived)
             for line in access.lines:
                 self.l1.setdefault(access.base + line, ready)
             self._trim()
         released = start + self.of["load_release_latency"] + self.of["load_release_line_cycles"] * lines
         return released, ready + self.of["l1_latency"] + self.slope * (access.amount / LINE - 1)
+
+    def _room_from(self, amount: float) -> float:
+        """When L1 has room for the lines of a load that misses: so many may be on their way."""
+        start = self.tag_free
+        self.bytes_flying += amount
+        while self.flying and (self.flying[0][0] <= start or self.bytes_flying > self.most_flying):
+            arrived, fewer = self.flying.popleft()
+            start = max(start, arrived)
+            self.bytes_flying -= fewer
+        return start
 
     def local(self, part: int, now: float, warp: int, access: Access, loads: bool) -> tuple[float, float]:
         """LDL and STL: each word of the stack is a line of a warp. L1 keeps lines, and writes through to L2.

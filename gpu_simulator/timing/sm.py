@@ -169,8 +169,7 @@ class SmModel(AsynchronousUnits):
                         if warp == latest and self.kept[part]:
                             best = warp
                             break
-                        if best < 0 or self.last[warp] < self.last[best]:
-                            best = warp
+                        best = warp
                         continue
                 if when < soonest:
                     soonest = when
