@@ -98,7 +98,7 @@ class Variant:
 
 
 def draw(seed: int, count: int) -> list[Variant]:
-    """`count` variants, as many of each family as possible, and none of a smaller seed; the same seed gives the same."""
+    """`count` variants, as many of each family as possible, none of a smaller seed; the same seed gives the same."""
     chance = random.Random(seed)
     recorded = {(row["kernel"], row["config"], int(row["n"])) for row in cards()}
     known = [one for other in range(1, seed) for one in read_variants(other)]
