@@ -49,6 +49,7 @@ FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper"
 ARCH, GPU = "sm_90a", "h200"
 TESTED = (GPU, "h100")  # a campaign is predicted for both, and recorded on either
 PUBLISHED = "published"
+TRIES = 30  # candidates of a ladder before it is taken to have no new variant
 SIZES = (2048, 3072, 4096, 6144)
 CHOICES = {
     "BLOCK_M": (64, 128, 192, 256),
@@ -103,12 +104,16 @@ def draw(seed: int, count: int) -> list[Variant]:
     recorded = {(row["kernel"], row["config"], int(row["n"])) for row in cards()}
     known = [one for other in range(1, seed) for one in read_variants(other)]
     found: list[Variant] = []
-    while len(found) < count:
-        family = FAMILIES[len(found) % len(FAMILIES)]
-        one = _candidate(chance, family)
-        if one in found or one in known or (one.kernel, one.config, one.n) in recorded or not launchable(one):
-            continue
-        found.append(one)
+    families = list(FAMILIES)
+    while len(found) < count and families:
+        family = families.pop(0)
+        for _ in range(TRIES):
+            one = _candidate(chance, family)
+            new = one not in found and one not in known and (one.kernel, one.config, one.n) not in recorded
+            if new and launchable(one):
+                found.append(one)
+                families.append(family)  # a ladder that has nothing new to offer is left out from then on
+                break
     return found
 
 
