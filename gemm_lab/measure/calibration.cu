@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   float sum[WAYS][4];
   for (int i = 0; i < WAYS; ++i) {
     value[i] = KIND == LDS ? mine : KIND == CHASE ? spread : tid + i + spread;
-    for (int j = 0; j < 4; ++j) sum[i][j] = spread + i;
+    for (int j = 0; j < 4; ++j) sum[i][j] = tid + i + spread;  // a lane's own, or sm_120 adds in uniform registers
   }
   int place = blockIdx.x / share * apart;
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ import gpu_runner as device
 from gemm_lab import compiling
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
-from gpu_simulator.hardware.data_sheets import Gpu
-from gpu_simulator.timing.constants_file import BASED_ON, FOLDER
+from gpu_simulator.hardware.data_sheets import GPUS
+from gpu_simulator.timing.constants_file import BASED_ON, FOLDER, constants
 
 SOURCE = Path(__file__).with_suffix(".cu")
 # What a turn does, numbered as in calibration.cu, and the opcode of the machine instruction of which it has so many.
@@ -118,6 +118,8 @@ EXPERIMENTS = {
     "load_16": Experiment("LOAD", 8, loads=4, share=12),
     "copy_16": Experiment("COPY", 8, loads=4, share=12, least=80),
     "copy_32": Experiment("COPY", 8, loads=8, share=12, least=80),
+    "own_16": Experiment("COPY", 8, loads=4, around=2, least=80),
+    "own_32": Experiment("COPY", 8, loads=8, around=2, least=80),
     "store": Experiment("STORE", 32, loads=4, around=1),
     "stream": Experiment("STREAM", 32, loads=4, turns=4, passes=4, around=0),
 }
@@ -125,7 +127,7 @@ EXPERIMENTS = {
 
 @dataclass(frozen=True)
 class Rule:
-    """How a constant follows from experiments. compute: takes their cycles of a turn.   what: the source it is given."""
+    """How a constant follows from experiments. compute: takes their cycles of a turn.   what: of the source."""
 
     experiments: tuple[str, ...]
     compute: Callable[..., float]
@@ -182,9 +184,11 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("l2_latency", Rule(("l2_chase",), _chased, "a chain of loads")),
     ("dram_latency", Rule(("dram_chase",), _chased, "a chain of loads of new lines")),
     ("copy_bytes_per_cycle",
-     Rule(("copy_16", "copy_32"), _rate("copy_16", "copy_32"), "bursts of 16 and 32 KB by cp.async, 12 SMs share lines")),
+     Rule(("copy_16", "copy_32"), _rate("copy_16", "copy_32"), "bursts of 16 and 32 KB by cp.async, 12 SMs share")),
     ("load_bytes_per_cycle",
-     Rule(("load_4", "load_16"), _rate("load_4", "load_16"), "bursts of 4 and 16 KB by LDG.128, 12 SMs share lines")),
+     Rule(("load_4", "load_16"), _rate("load_4", "load_16"), "bursts of 4 and 16 KB by LDG.128, 12 SMs share")),
+    ("local_bytes_per_cycle",
+     Rule(("own_16", "own_32"), _rate("own_16", "own_32"), "bursts by cp.async of lines that no other SM reads")),
     ("store_bytes_per_cycle", Rule(("store",), _streamed("store"), "a stream of STG.128 from all SMs")),
     ("dram_bytes_per_cycle", Rule(("stream",), _streamed("stream"), "LDG.128 of new lines on all SMs")),
 )  # fmt: skip
@@ -260,21 +264,30 @@ def _units(gpu: str) -> dict[str, str]:
     return base | {row["name"]: row["unit"] for row in rows}
 
 
-def calibrate(progress: Callable[[str], None]) -> tuple[Gpu, dict[str, tuple[float, str]]]:
-    """Measure on the GPU here. Returns its data sheet, and value and source of each constant.
+def calibrate(
+    progress: Callable[[list[str]], Iterable[str]] = iter,
+) -> tuple[str, dict[str, tuple[float, str]]]:
+    """Measure on the GPU here. Returns its key ("h200"), and value and source of each constant.
 
-    progress: is called with the name of each experiment. Raises `NotHere` without a GPU, and `LabError` for a GPU
-    without a data sheet.
+    progress: iterates over the names of the experiments, and may show how far they are. Raises `NotHere` without a
+    GPU, and `LabError` for a GPU without a data sheet.
     """
     if why := device.why_not():
         raise NotHere(f"Calibrating needs a GPU: {why}")
     present = device.present()
     assert present is not None
-    sheet = present.gpu
-    if sheet is None:
-        raise LabError(f"There is no data sheet of the {present.name}, so the time model has no constants to calibrate.")
-    turns = {}
-    for name, one in experiments(present.arch).items():
-        progress(name)
-        turns[name] = turn_cycles(one, present.arch, present.sms, int(sheet.l2_mb * 2**20))
-    return sheet, constants_of(turns)
+    if present.gpu is None:
+        raise LabError(f"There is no data sheet of the {present.name}; calibrating needs one of {', '.join(GPUS)}.")
+    l2_bytes, chosen = int(present.gpu.l2_mb * 2**20), experiments(present.arch)
+    turns = {name: turn_cycles(chosen[name], present.arch, present.sms, l2_bytes) for name in progress([*chosen])}
+    return present.gpu.key, constants_of(turns)
+
+
+def report(gpu: str, found: Mapping[str, tuple[float, str]]) -> str:
+    """A line for each constant: its value, what the time model uses now, the unit, and how it was measured."""
+    before, units = constants(gpu), _units(gpu)
+    lines = [f"{'constant':26} {'measured':>9} {'in use':>9}"]
+    for name, (value, source) in found.items():
+        what = source.removeprefix("measured: ")
+        lines.append(f"{name:26} {value:9.4g} {before[name]:9.4g}  {units[name]}: {what}")
+    return "\n".join(lines)
