@@ -4,8 +4,8 @@
 // KIND says what a turn does: ITEMS instructions in WAYS independent chains, or LOADS requests of each thread.
 #include "config.cuh"
 
-constexpr int HMMA_16816 = 0, HMMA_1688 = 1, FFMA = 2, IMAD = 3, LOP3 = 4, MOVM = 5, LDS = 6, STS = 7, BAR = 8;
-constexpr int CHASE = 9, LOAD = 10, COPY = 11, STORE = 12, STREAM = 13;
+constexpr int HMMA_16816 = 0, HMMA_1688 = 1, FFMA = 2, IMAD = 3, LOP3 = 4, MUFU = 5, MOVM = 6, SHFL = 7;
+constexpr int LDS = 8, STS = 9, BAR = 10, CHASE = 11, LOAD = 12, COPY = 13, STORE = 14, STREAM = 15;
 constexpr int THREADS = 32 * WARPS, CHUNK = 16;      // bytes of a thread's request
 constexpr int CHASE_STEP = 4224;                     // bytes: 33 lines, so that neighbours lie in different slices of L2
 constexpr int TURN_BYTES = LOADS * (KIND == CHASE ? CHASE_STEP : THREADS * CHUNK);
@@ -41,7 +41,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (KIND == FFMA) asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(d[0]));
     if (KIND == IMAD) asm volatile("mad.lo.u32 %0, %0, %0, %0;" : "+r"(x));
     if (KIND == LOP3) asm volatile("lop3.b32 %0, %0, %1, %2, 0x2d;" : "+r"(x) : "r"(a), "r"(b));
+    if (KIND == MUFU) asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(d[0]));
     if (KIND == MOVM) asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;" : "+r"(x));
+    if (KIND == SHFL) asm volatile("shfl.sync.bfly.b32 %0, %0, 1, 31, -1;" : "+r"(x));
     if (KIND == LDS) asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(x));
     if (KIND == STS) asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(mine), "r"(x) : "memory");
     if (KIND == BAR) asm volatile("bar.sync 0;" ::: "memory");

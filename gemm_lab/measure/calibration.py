@@ -26,9 +26,9 @@ from gpu_simulator.timing.constants_file import BASED_ON, FOLDER, constants
 SOURCE = Path(__file__).with_suffix(".cu")
 # What a turn does, numbered as in calibration.cu, and the opcode of the machine instruction of which it has so many.
 OPCODES = {
-    "HMMA_16816": "HMMA", "HMMA_1688": "HMMA", "FFMA": "FFMA", "IMAD": "IMAD", "LOP3": "LOP3", "MOVM": "MOVM",
-    "LDS": "LDS", "STS": "STS", "BAR": "BAR", "CHASE": "LDG", "LOAD": "LDG", "COPY": "LDGSTS", "STORE": "STG",
-    "STREAM": "LDG",
+    "HMMA_16816": "HMMA", "HMMA_1688": "HMMA", "FFMA": "FFMA", "IMAD": "IMAD", "LOP3": "LOP3", "MUFU": "MUFU",
+    "MOVM": "MOVM", "SHFL": "SHFL", "LDS": "LDS", "STS": "STS", "BAR": "BAR", "CHASE": "LDG", "LOAD": "LDG",
+    "COPY": "LDGSTS", "STORE": "STG", "STREAM": "LDG",
 }  # fmt: skip
 KINDS = tuple(OPCODES)
 MEMORY = KINDS[KINDS.index("CHASE") :]
@@ -106,6 +106,9 @@ EXPERIMENTS = {
     "ffma": Experiment("FFMA", 8, ways=8),
     "imad": Experiment("IMAD", 8, ways=8),
     "lop3": Experiment("LOP3", 8, ways=8),
+    "mufu": Experiment("MUFU", 8, ways=8),
+    "mufu_chain": Experiment("MUFU", 1),
+    "shfl_chain": Experiment("SHFL", 1),
     "movm_chain": Experiment("MOVM", 1),
     "lds_chain": Experiment("LDS", 1, spread=4),
     "lds_chain_8": Experiment("LDS", 1, spread=32),
@@ -174,6 +177,9 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("ffma_cycles", Rule(("ffma",), _each(PARTS), "register-only loop, 8 independent, 8 warps")),
     ("imad_cycles", Rule(("imad",), _each(PARTS), "register-only loop, 8 independent, 8 warps")),
     ("alu_cycles", Rule(("lop3",), _each(PARTS), "LOP3, 8 independent, 8 warps")),
+    ("xu_cycles", Rule(("mufu",), _each(PARTS), "MUFU.EX2, 8 independent, 8 warps")),
+    ("xu_latency", Rule(("mufu_chain",), _each(), "a chain of MUFU.EX2")),
+    ("shuffle_latency", Rule(("shfl_chain",), _each(), "a chain of SHFL.BFLY")),
     ("movm_latency", Rule(("movm_chain",), _each(), "a chain of movmatrix")),
     ("shared_latency", Rule(("lds_chain",), _each(), "a chain of LDS")),
     ("shared_wavefront_latency",

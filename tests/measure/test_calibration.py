@@ -26,22 +26,25 @@ CASES = [(arch, name) for arch in ARCHITECTURES for name in experiments(arch)]
 MADE_UP = {
     "hmma_16816": 6 * 2 * ITEMS, "hmma_1688": 4 * 2 * ITEMS, "hmma_16816_chain": 24 * ITEMS,
     "hmma_1688_chain": 16 * ITEMS, "ffma": 2 * ITEMS, "imad": 4 * ITEMS, "lop3": 4 * ITEMS, "movm_chain": 25 * ITEMS,
+    "mufu": 16 * ITEMS, "mufu_chain": 20 * ITEMS, "shfl_chain": 23 * ITEMS,
     "lds_chain": 30 * ITEMS, "lds_chain_8": 44 * ITEMS, "sts_8": 64 * ITEMS, "bar_4": 21 * ITEMS, "bar_16": 45 * ITEMS,
     "l2_chase": 16 * 294, "dram_chase": 16 * 644, "load_4": 400, "load_16": 592, "copy_16": 600, "copy_32": 856,
     "own_16": 700, "own_32": 1212, "store": 4096, "stream": 3276.8,
 }  # fmt: skip
 FOUND = {
     "hmma_16816_cycles": 6, "hmma_1688_cycles": 4, "hmma_latency": 24, "ffma_cycles": 1, "imad_cycles": 2,
-    "alu_cycles": 2, "movm_latency": 25, "shared_latency": 30, "shared_wavefront_latency": 2, "wavefront_cycles": 1,
+    "alu_cycles": 2, "movm_latency": 25, "xu_cycles": 8, "xu_latency": 20, "shuffle_latency": 23, "shared_latency": 30,
+    "shared_wavefront_latency": 2, "wavefront_cycles": 1,
     "barrier_warp_cycles": 2, "barrier_latency": 13, "l2_latency": 290, "dram_latency": 640,
     "copy_bytes_per_cycle": 64, "load_bytes_per_cycle": 64, "local_bytes_per_cycle": 32, "store_bytes_per_cycle": 16,
     "dram_bytes_per_cycle": 20,
 }  # fmt: skip
-# What the model cannot give back: it does not follow the values that a chain of LDS loads, it takes MOVM to last as
-# long as LDS, and how long a product waits for another one is written in the machine code. DRAM is no part of one SM,
-# and bytes that no other SM reads are in the model those of stacks.
+# What the model cannot give back: it does not follow the values that a chain of LDS loads, it takes MOVM and SHFL to last as
+# long as LDS, and how long a product waits for another one is written in the machine code. DRAM is no part of one SM, and
+# bytes that no other SM reads are in the model those of stacks.
 NOT_IN_THE_MODEL = {
-    "shared_wavefront_latency", "movm_latency", "hmma_latency", "dram_bytes_per_cycle", "local_bytes_per_cycle",
+    "shared_wavefront_latency", "movm_latency", "shuffle_latency", "hmma_latency", "dram_bytes_per_cycle",
+    "local_bytes_per_cycle",
 }  # fmt: skip
 
 
