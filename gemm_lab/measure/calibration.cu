@@ -7,15 +7,15 @@
 constexpr int HMMA_16816 = 0, HMMA_1688 = 1, FFMA = 2, IMAD = 3, LOP3 = 4, MUFU = 5, MOVM = 6, SHFL = 7;
 constexpr int LDS = 8, STS = 9, BAR = 10, CHASE = 11, LOAD = 12, COPY = 13, STORE = 14, STREAM = 15;
 constexpr int THREADS = 32 * WARPS, CHUNK = 16;      // bytes of a thread's request
-constexpr int CHASE_STEP = 4224;                     // bytes: 33 lines, so that neighbours lie in different slices of L2
+constexpr int CHASE_STEP = 4224;                     // bytes: 33 lines, so that all slices of L2 are asked
 constexpr int TURN_BYTES = LOADS * (KIND == CHASE ? CHASE_STEP : THREADS * CHUNK);
 
-// from, to: arrays of `region` bytes and of TURN_BYTES more.   cycles[blocks][passes].   share: neighbouring blocks that
-// ask for the same bytes.   apart: bytes between the first requests of two others.   step: bytes by which a turn reaches
-// further, around the region.   spread: bytes between the shared words of two lanes.
+// from, to: arrays of `region` bytes and of TURN_BYTES more.   cycles[blocks][passes].   share: neighbouring blocks
+// that ask for the same bytes.   apart: bytes between the first requests of two others.   step: bytes by which a turn
+// reaches further, around the region.   spread: bytes between the shared words of two lanes.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    gemm(const char* from, char* to, unsigned* cycles, int region, int step, int share, int apart, int spread, int turns,
-         int passes) {
+    gemm(const char* from, char* to, unsigned* cycles, int region, int step, int share, int apart, int spread,
+         int turns, int passes) {
   __shared__ __align__(128) unsigned words[KIND == COPY ? TURN_BYTES / 4 : 1024];
   const int tid = threadIdx.x;
   const unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(words));
@@ -33,10 +33,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   // ---- One instruction, and one turn of memory requests ----
   auto instruction = [&](unsigned& x, float (&d)[4]) {
     if (KIND == HMMA_16816)
-      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%4,%5}, {%4,%5}, {%0,%1,%2,%3};"
+      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                   "{%0,%1,%2,%3}, {%4,%5,%4,%5}, {%4,%5}, {%0,%1,%2,%3};"
                    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a), "r"(b));
     if (KIND == HMMA_1688)
-      asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%4}, {%0,%1,%2,%3};"
+      asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+                   "{%0,%1,%2,%3}, {%4,%5}, {%4}, {%0,%1,%2,%3};"
                    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a), "r"(b));
     if (KIND == FFMA) asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(d[0]));
     if (KIND == IMAD) asm volatile("mad.lo.u32 %0, %0, %0, %0;" : "+r"(x));

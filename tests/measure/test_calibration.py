@@ -1,4 +1,4 @@
-"""`gemm-lab calibrate`: its machine code has the work that is counted, and its arithmetic gives known constants back."""
+"""`gemm-lab calibrate`: its machine code has the work that is counted, and known cycles give known constants."""
 
 import shutil
 
@@ -39,9 +39,9 @@ FOUND = {
     "copy_bytes_per_cycle": 64, "load_bytes_per_cycle": 64, "local_bytes_per_cycle": 32, "store_bytes_per_cycle": 16,
     "dram_bytes_per_cycle": 20,
 }  # fmt: skip
-# What the model cannot give back: it does not follow the values that a chain of LDS loads, it takes MOVM and SHFL to last as
-# long as LDS, and how long a product waits for another one is written in the machine code. DRAM is no part of one SM, and
-# bytes that no other SM reads are in the model those of stacks.
+# What the model cannot give back: it does not follow the values that a chain of LDS loads; it takes MOVM and SHFL to
+# last as long as LDS; how long a product waits for another one is written in the machine code; DRAM is no part of one
+# SM; and bytes that no other SM reads are in the model those of stacks.
 NOT_IN_THE_MODEL = {
     "shared_wavefront_latency", "movm_latency", "shuffle_latency", "hmma_latency", "dram_bytes_per_cycle",
     "local_bytes_per_cycle",
