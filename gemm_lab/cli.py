@@ -62,6 +62,9 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     predict.add_argument("-k", type=int, help="default: n")
     predict.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
 
+    calibrate = add("calibrate", calibrate_model, "measure constants of the predicted times on the GPU here")
+    calibrate.add_argument("--into", type=Path, metavar="FILE", help="write the GPU's constants, with those measured")
+
     simulate = add(
         "simulate", simulate_kernel, "run any .cu or .ptx file on the simulator and show what each line cost"
     )
@@ -229,6 +232,17 @@ def predict_kernel(options) -> int:
     return 0
 
 
+def calibrate_model(options) -> int:
+    """Print the constants of the time model that were measured on the GPU here, and write them into a file."""
+    from gemm_lab.measure import calibration
+
+    gpu, found = calibration.calibrate(lambda names: _progress(names, "calibrate", False))
+    print(calibration.report(gpu, found))
+    if options.into is not None:
+        _write(options.into, calibration.file_of(gpu, found))
+    return 0
+
+
 def simulate_kernel(options) -> int:
     """Run a CUDA or PTX file on the simulator; print its output, the costs of its lines and its hazards."""
     from gemm_lab.config import data_dir
@@ -300,11 +314,7 @@ def export_kernel(options) -> int:
     if options.output is None:
         print(text)
     else:
-        try:
-            options.output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise LabError(f"{options.output} cannot be written: {error.strerror}.") from None
-        print(options.output)
+        _write(options.output, text)
     return 0
 
 
@@ -322,6 +332,14 @@ def serve_gpus(options) -> int:
     place = Place(options.host, options.port, options.roster, options.certificate, options.key)
     asyncio.run(serve(place, environments(options.backend, options.workers), _say))
     return 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LabError(f"{path} cannot be written: {error.strerror}.") from None
+    print(path)
 
 
 def _say(text: str) -> None:

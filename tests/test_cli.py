@@ -250,7 +250,7 @@ def test_the_program_shows_its_help():
         [sys.executable, "-m", "gemm_lab.cli", "--help"], capture_output=True, text=True, env=environment, timeout=120
     )
     assert done.returncode == 0
-    for command in ("doctor", "list", "run", "bench", "notebooks", "simulate", "serve", "export"):
+    for command in ("doctor", "list", "run", "calibrate", "bench", "notebooks", "simulate", "serve", "export"):
         assert re.search(rf"^\s+{command}\s", done.stdout, re.M)
 
 

@@ -91,6 +91,7 @@ def test_wheel_ships_the_package_and_its_data(wheel):
         f"{extension}/remoteEntry.js",
     }
     assert {"gemm_lab/py.typed", "gemm_lab/__init__.pyi"} <= names, "the types"
+    assert "gemm_lab/measure/calibration.cu" in names, "the microbenchmarks of `gemm-lab calibrate`"
 
 
 def modules_of_the_simulator() -> set[str]:

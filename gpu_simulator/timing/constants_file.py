@@ -3,6 +3,7 @@
 `constants/<gpu>.csv` has the columns name, value, unit, source. A source begins with "measured" (a benchmark or a
 recorded run), "published", "derived" (from a data sheet), "fitted" (chosen so that recorded kernels come out right), or
 "assumed". A file whose first row is `based_on,h200` holds what differs from that GPU; the rest counts as assumed.
+`gemm-lab calibrate` of the package gemm_lab measures some of them on the GPU that is here.
 """
 
 from __future__ import annotations
