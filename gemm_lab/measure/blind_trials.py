@@ -79,10 +79,11 @@ def trials(folder: Path | None = None) -> tuple[Trial, ...]:
 def _read(folder: Path) -> tuple[Trial, ...]:
     found = []
     for campaign in sorted(path for path in folder.glob("*") if (path / "recorded.csv").is_file()):
-        predicted = {(*_key(row), row.get("gpu", "")): row for row in read_rows(campaign / "predicted.csv")}
+        rows = read_rows(campaign / "predicted.csv")
+        predicted = {(*_key(row), row.get("gpu", "")): row for row in rows}
+        several = bool(rows) and "gpu" in rows[0]  # the first campaign was predicted for one GPU, and does not name it
         for row in read_rows(campaign / "recorded.csv"):
-            # A campaign that was predicted for one GPU only does not name it.
-            ours = predicted.get((*_key(row), "")) or predicted[(*_key(row), data_sheets.gpu(row["gpu"]).key)]
+            ours = predicted[(*_key(row), data_sheets.gpu(row["gpu"]).key if several else "")]
             if row["cycles"] and ours["cycles"]:
                 found.append(_trial(campaign.name, ours, row))
     return tuple(found)
