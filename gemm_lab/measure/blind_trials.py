@@ -82,7 +82,7 @@ def _read(folder: Path) -> tuple[Trial, ...]:
         predicted = {(*_key(row), row.get("gpu", "")): row for row in read_rows(campaign / "predicted.csv")}
         for row in read_rows(campaign / "recorded.csv"):
             # A campaign that was predicted for one GPU only does not name it.
-            ours = predicted.get((*_key(row), "")) or predicted[*_key(row), data_sheets.gpu(row["gpu"]).key]
+            ours = predicted.get((*_key(row), "")) or predicted[(*_key(row), data_sheets.gpu(row["gpu"]).key)]
             if row["cycles"] and ours["cycles"]:
                 found.append(_trial(campaign.name, ours, row))
     return tuple(found)
