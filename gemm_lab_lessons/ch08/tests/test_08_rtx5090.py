@@ -5,6 +5,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
+from gemm_lab.measure import published_trials
 from gemm_lab.published import published
 from gemm_lab_lessons.ch07.shared_roofline import cycles_per_mma, shared_roofline
 from gemm_lab_lessons.ch08.mbarrier_phases import stage_and_parities
@@ -38,6 +39,17 @@ def test_published_shares():
     later = {r.kernel: r.percent_of_peak for r in published() if r.source == "learn_cuda_sm120" and r.n == 8192}
     assert round(later["v0 cp.async"]) == 92 and 3.5 < later["v1 TMA"] - later["v0 cp.async"] < 4
     assert later["v2 warp specialised"] - later["v1 TMA"] == pytest.approx(0.35, abs=0.05)
+
+
+def test_a_published_step_that_no_prediction_can_decide():
+    trials = [one for one in published_trials.steps() if one.gpu == "rtx5090"]
+    steps = {one.kernel: one for one in trials if one.source == "learn_cuda_sm120" and one.n == 8192}
+    step = published_trials.Ratio(steps[K[1].name], steps[K[2].name])
+    found = lab.ladder("rtx5090").predict(on="rtx5090", sizes=8192, progress=False)
+    tma, warp, _ = (one.tflops for *_, one in found.rows)
+    assert warp / tma > step.published > 1 and step.predicted > step.published
+    stated = published_trials.summary(published_trials.ratios(trials))
+    assert step.published - 1 < stated.median and str(stated) in repr(found)
 
 
 def test_the_place_of_a_tile_costs_a_division_for_every_k_tile():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import gemm_lab as lab
 from gemm_lab.measure.blind_trials import trials
 from gemm_lab_lessons.ch12 import predictions as room
 from gemm_lab_lessons.ch12.predictions import predictions
@@ -30,6 +31,15 @@ def test_the_words_say_what_was_known(found):
 def test_the_worst_come_first_whether_too_long_or_too_short(found):
     sizes = [max(one.factor, 1 / one.factor) for one in found.worst]
     assert sizes == sorted(sizes, reverse=True) and len(sizes) == len(found.rungs) + len(found.blind)
+
+
+def test_the_order_of_blocks_counts_at_16384_and_hardly_changes_the_prediction():
+    bands, by_rows = lab.kernel("hopper/05"), lab.kernel("hopper/05", GROUP_M=1)
+    recorded, predicted = (
+        [cycles(kernel) for kernel in (bands, by_rows)]
+        for cycles in (lambda k: k.profile(16384).card["cycles"], lambda k: k.predict(on="h200", n=16384).cycles)
+    )
+    assert recorded[1] > 1.1 * recorded[0] and predicted[1] == pytest.approx(predicted[0], rel=0.02)
 
 
 def test_failures_are_named(found):
