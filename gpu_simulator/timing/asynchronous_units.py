@@ -105,7 +105,6 @@ class AsynchronousUnits:
 
     def _tma(self, warp: int, number: int, access: Access, now: float) -> None:
         one = self.code[number]
-        offset = access.lines[0]
         start = max(now, self.tma_free) + self.of["tma_issue_cycles"]
         self.tma_free = start
         if one.op == "UTMASTG":
@@ -116,7 +115,7 @@ class AsynchronousUnits:
             return
         shares = self.cluster if "MULTICAST" in one.modifiers or "2CTA" in one.modifiers else 1
         amount = access.amount * shares  # that the barrier counts: the other blocks copy as much as this one
-        done = self.memory.bulk(start, access.amount if "2CTA" in one.modifiers else amount, offset)
+        done = self.memory.bulk(start, access.amount if "2CTA" in one.modifiers else amount)
         barrier = self.mbarriers.setdefault((self.block_of[warp], access.base & (1 << _RANK) - 1), Mbarrier(1, 1))
 
         def arrived(when: float) -> None:

@@ -10,7 +10,6 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 
 from gpu_simulator.timing.constants_file import Constants
-from gpu_simulator.timing.launches import APART, FIRST_ARRAY
 from gpu_simulator.timing.tracing import Access
 
 LINE = 128
@@ -19,14 +18,14 @@ DRAM_BYTES = 64  # that a request to DRAM brings to L2
 
 @dataclass(frozen=True)
 class Beyond:
-    """What lies behind an SM's port: cycles until a request of an array comes back, by the array's number.
+    """What lies behind an SM's port.
 
-    local: of a thread's stack: bytes a cycle, and cycles until a request comes back.   cold: further cycles of a
-    request of bytes that this SM has not asked for before, while nothing is in L2.
+    latency: cycles until a request comes back.   local: of a thread's stack: bytes a cycle, and cycles until a request
+    comes back.   cold: further cycles of a request of bytes that this SM has not asked for before, while nothing is in
+    L2.
     """
 
-    latency: dict[int, float]
-    otherwise: float
+    latency: float
     local: tuple[float, float]
     cold: float = 0.0
 
@@ -186,21 +185,13 @@ class MemoryPath:
         self._buffer(start, access.sectors * 32)
         return start + lines * self.line_cycles
 
-    def bulk(self, now: float, amount: float, array: int) -> float:
+    def bulk(self, now: float, amount: float) -> float:
         """A copy of TMA. Returns when all its bytes are in shared memory."""
-        start = max(now, self.port_free)
-        self.port_free = start + amount / self.of["tma_bytes_per_cycle"]
-        self.busy_port += amount / self.of["tma_bytes_per_cycle"]
-        return (
-            self.port_free
-            + self.beyond.latency.get(array, self.beyond.otherwise + self.beyond.cold)
-            + self.of["tma_latency"]
-        )
+        done = self._through_port(now, amount, self.of["tma_bytes_per_cycle"])
+        return done + self.beyond.latency + self.beyond.cold + self.of["tma_latency"]
 
     def _from_l2(self, now: float, amount: float, access: Access, rate: float) -> float:
-        latency = self.beyond.latency.get((access.base * LINE - FIRST_ARRAY) // APART, self.beyond.otherwise)
-        if self.beyond.cold and self._is_new(access):
-            latency += self.beyond.cold
+        latency = self.beyond.latency + (self.beyond.cold if self.beyond.cold and self._is_new(access) else 0.0)
         return self._through_port(now, amount, rate) + latency - self.of["l1_latency"]
 
     def _is_new(self, access: Access) -> bool:

@@ -2,8 +2,9 @@
 
 Four sub-partitions issue one warp instruction a cycle each. A warp may issue its next instruction when the stall count
 of the last one has passed, the scoreboards that it waits for are clear, its pipe is free, and its queue has room. Among
-the warps that may issue, the one that issued last goes first if its instruction says so, and else the one that has
-waited longest. What a warp waited for gets the cycles: the reasons have Nsight Compute's names.
+the warps that may issue, the one that issued last goes first if its instruction says so, and else the youngest: this
+order gives the recorded stall reasons more often than the oldest or the one that has waited longest. What a warp waited
+for gets the cycles: the reasons have Nsight Compute's names.
 """
 
 from __future__ import annotations

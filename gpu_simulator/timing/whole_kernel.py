@@ -267,7 +267,7 @@ class _Run:
         taken = resident * (self.compiled.smem + self.sheet.smem_reserved_per_block)
         l1 = max(1024 * self.of["l1_kib"] - taken, 8192)
         starts = [place * self.of["block_launch_cycles"] for place in range(resident)]
-        beyond = Beyond({}, self.loaded, self._local(traces), self.of["cold_latency"] if cold else 0.0)
+        beyond = Beyond(self.loaded, self._local(traces), self.of["cold_latency"] if cold else 0.0)
         return model(traces, self.of, beyond, l1, starts, cluster=self.cluster)
 
     def _local(self, traces: list[Trace]) -> tuple[float, float]:

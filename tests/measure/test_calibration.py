@@ -144,7 +144,7 @@ def predicted_turn(one, gpu):
     """Predicted cycles of a turn: what two turns take longer than one."""
     of, sheet = constants(gpu), data_sheets.gpu(gpu)
     compiled = one.compile(sheet.arch)
-    beyond = Beyond({}, of["l2_latency" if one.around else "dram_latency"], (1.0, of["l2_latency"]))
+    beyond = Beyond(of["l2_latency" if one.around else "dram_latency"], (1.0, of["l2_latency"]))
 
     def cycles(turns):
         launch = launch_of(compiled, (sheet.sms, 1, 1), one.arguments(sheet.sms, 0, turns, 1))
