@@ -102,14 +102,14 @@ def draw(seed: int, count: int) -> list[Variant]:
     """`count` variants, as many of each family as possible, none of a smaller seed; the same seed gives the same."""
     chance = random.Random(seed)
     recorded = {(row["kernel"], row["config"], int(row["n"])) for row in cards()}
-    known = [one for other in range(1, seed) for one in read_variants(other)]
+    earlier = [one for other in range(1, seed) for one in read_variants(other)]
     found: list[Variant] = []
     families = list(FAMILIES)
     while len(found) < count and families:
         family = families.pop(0)
         for _ in range(TRIES):
             one = _candidate(chance, family)
-            new = one not in found and one not in known and (one.kernel, one.config, one.n) not in recorded
+            new = one not in found and one not in earlier and (one.kernel, one.config, one.n) not in recorded
             if new and launchable(one):
                 found.append(one)
                 families.append(family)  # a ladder that has nothing new to offer is left out from then on

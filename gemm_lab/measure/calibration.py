@@ -21,6 +21,7 @@ from gemm_lab import compiling
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
 from gpu_simulator.hardware.data_sheets import GPUS
+from gpu_simulator.timing.constant_memory import generation_of
 from gpu_simulator.timing.constants_file import BASED_ON, FOLDER, constants
 
 SOURCE = Path(__file__).with_suffix(".cu")
@@ -202,8 +203,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
 
 def experiments(arch: str) -> dict[str, Experiment]:
     """Those whose instructions an architecture ("sm_90a") has."""
-    number = int("".join(letter for letter in arch if letter.isdigit()))
-    return {name: one for name, one in EXPERIMENTS.items() if one.least <= number}
+    return {name: one for name, one in EXPERIMENTS.items() if one.least <= generation_of(arch)}
 
 
 def turn_cycles(experiment: Experiment, arch: str, sms: int, l2_bytes: int) -> float:

@@ -49,8 +49,6 @@ class Predictions:
         body = [[name, *self._cells(name)] for name in names] + [["all", *self._cells()]]
         caption = (
             f"Predicted for {with_article(self.gpu)}, and recorded on one. The model's constants were chosen with "
-        )
-        caption += (
             "the rungs in view, so only the blind trials say how far a prediction of another kernel can be trusted."
         )
         return Table(header, body, caption)

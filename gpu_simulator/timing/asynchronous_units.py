@@ -64,7 +64,7 @@ class AsynchronousUnits:
         if access is None:
             return None
         one = self.code[number]
-        key = (self.block_of[warp], access.base & (1 << _RANK) - 1)
+        key = self._place(warp, access)
         if "EXCH" in one.modifiers:
             count = (1 << 20) - (access.amount >> 1 & (1 << 20) - 1)
             self.mbarriers[key] = Mbarrier(count, count)
@@ -82,13 +82,23 @@ class AsynchronousUnits:
         # Both blocks of a pair arrive at the first one's barriers; the second is not stepped through.
         lanes = access.lanes * (2 if "RED" in one.modifiers and self.pairs else 1)
 
-        def arrive(_: float) -> None:
-            barrier.pending -= lanes
-            barrier.bytes += amount * lanes
-            self._check(barrier, left + 4)
-
-        self._push(left + 4, part, arrive)
+        self._arrival(key, left + 4, part, lanes, -amount * lanes)
         return None
+
+    def _place(self, warp: int, access: Access) -> tuple[int, int]:
+        """Block and shared address of the mbarrier that an instruction names."""
+        return self.block_of[warp], access.base & (1 << _RANK) - 1
+
+    def _arrival(self, key: tuple[int, int], when: float, part: int, count: int = 0, amount: float = 0) -> None:
+        """Let so many arrivals and so many bytes reach an mbarrier at `when`."""
+        barrier = self.mbarriers.setdefault(key, Mbarrier(1, 1))
+
+        def arrive(now: float) -> None:
+            barrier.pending -= count
+            barrier.bytes -= amount
+            self._check(barrier, now)
+
+        self._push(when, part, arrive)
 
     def _check(self, barrier: Mbarrier, now: float) -> None:
         if barrier.pending > 0 or barrier.bytes > 0:
@@ -116,13 +126,7 @@ class AsynchronousUnits:
         shares = self.cluster if "MULTICAST" in one.modifiers or "2CTA" in one.modifiers else 1
         amount = access.amount * shares  # that the barrier counts: the other blocks copy as much as this one
         done = self.memory.bulk(start, access.amount if "2CTA" in one.modifiers else amount)
-        barrier = self.mbarriers.setdefault((self.block_of[warp], access.base & (1 << _RANK) - 1), Mbarrier(1, 1))
-
-        def arrived(when: float) -> None:
-            barrier.bytes -= amount
-            self._check(barrier, when)
-
-        self._push(done, self.part_of[warp], arrived)
+        self._arrival(self._place(warp, access), done, self.part_of[warp], amount=amount)
 
     # ---- tcgen05 ----
 
@@ -146,13 +150,7 @@ class AsynchronousUnits:
 
     def _commit(self, warp: int, part: int, access: Access, now: float) -> float:
         """tcgen05.commit: an mbarrier gets an arrival when the warp's products are done."""
-        barrier = self.mbarriers.setdefault((self.block_of[warp], access.base & (1 << _RANK) - 1), Mbarrier(1, 1))
-
-        def arrived(when: float) -> None:
-            barrier.pending -= 1
-            self._check(barrier, when)
-
-        self._push(max(self.products_done[warp], now), part, arrived)
+        self._arrival(self._place(warp, access), max(self.products_done[warp], now), part, count=1)
         return now + self.of["tma_issue_cycles"]
 
     def _read_tensor_memory(self, part: int, number: int, now: float) -> float:

@@ -68,10 +68,8 @@ def test_unknown_gpus_list_the_known_ones():
         constants("v100")
 
 
-def test_without_machine_code_there_is_no_prediction(monkeypatch):
-    kernel = lab.kernel("t4/03_swizzled")
-    empty = dataclasses.replace(kernel.compile("sm_90a"), cubin=b"")
-    monkeypatch.setattr(type(kernel), "compile", lambda self, arch=None: empty)
+def test_without_machine_code_there_is_no_prediction(without_machine_code):
+    kernel = without_machine_code("t4/03_swizzled")
     with pytest.raises(LabError, match="no prediction"):
         kernel.predict()
 
