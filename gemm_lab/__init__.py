@@ -26,7 +26,7 @@ _HOMES = {
     "simulate": "gemm_lab.lab",
     "gpu": "gpu_simulator.hardware.data_sheets",
     "LabError": "gpu_simulator.errors",
-    "roofline": "gemm_lab.roofline_model",
+    "roofline": "gemm_results.roofline_model",
     "occupancy": "gpu_simulator.hardware.occupancy",
     "figure": "gemm_lab.notebook.show",
     "predict": "gemm_lab.notebook.predict",

@@ -8,11 +8,11 @@ from gemm_lab.notebook.predict import predict
 from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab.notebook.remembered.progress import progress
 from gemm_lab.notebook.show import figure
-from gemm_lab.roofline_model import roofline
 from gemm_lab_lessons.ch05.layout_puzzle.swizzle_puzzle import swizzle_puzzle
 from gemm_lab_lessons.ch05.swizzle_explorer import swizzle
 from gemm_lab_lessons.shared.tiled_matmul import tiled_matmul
 from gemm_lab_lessons.zoom.zoom import zoom
+from gemm_results.roofline_model import roofline
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu
 from gpu_simulator.hardware.occupancy import occupancy

@@ -234,7 +234,7 @@ def predict_kernel(options) -> int:
 
 def calibrate_model(options) -> int:
     """Print the constants of the time model that were measured on the GPU here, and write them into a file."""
-    from gemm_lab.measure import calibration
+    from gpu_timing import calibration
 
     gpu, found = calibration.calibrate(lambda names: _progress(names, "calibrate", False))
     print(calibration.report(gpu, found))

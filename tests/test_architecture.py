@@ -51,7 +51,7 @@ FLOORS = {
 }
 # Parts that do not import each other, although their floors would allow it.
 APART = {
-    frozenset({"gemm_lab.measure", "gemm_lab.plots"}),
+    frozenset({"gemm_lab.measure", "gemm_results.plots"}),
     frozenset({"gemm_lab.notebook", "gemm_lab.cli"}),
 }
 # The compiler stands beside the simulator's floors: whoever simulates PTX of another origin needs no NVRTC.
@@ -69,7 +69,7 @@ THIRD_PARTY = {
     "gemm_lab.config": set(),
     "gemm_lab.catalog": {"tomli"},  # the standard library's tomllib before Python 3.11
     "gemm_lab.compiling": set(),
-    "gemm_lab.published": set(),
+    "gemm_results.published": set(),
     "gemm_lab.source_text": set(),
     "gemm_lab.settings_text": set(),
     "gemm_lab.notebook_files": set(),
@@ -154,7 +154,7 @@ def allowed(importer: str, other: str) -> bool:
         return True
     if part == BESIDE:
         # The first two compile the file that is given; the third reads its machine code.
-        return importer in ("gpu_simulator.kernel_file", "gpu_simulator.cli", "gpu_simulator.timing")
+        return importer in ("gpu_simulator.kernel_file", "gpu_simulator.cli", "gpu_timing.cycles")
     if importer == BESIDE and floor_of(part) > 0:
         return False
     return 0 <= floor_of(part) <= floor_of(importer) and frozenset({importer, part}) not in APART
@@ -206,8 +206,8 @@ def test_imports_go_down_only(path):
         ("gemm_lab.config", "import gemm_lab"),
         ("gemm_lab.model", "import gemm_lab.measure.check"),
         ("gemm_lab.model", "import torch"),
-        ("gemm_lab.measure", "from gemm_lab import plots"),
-        ("gemm_lab.plots", "from gemm_lab.measure import check"),
+        ("gemm_lab.measure", "from gemm_results import plots"),
+        ("gemm_results.plots", "from gemm_lab.measure import check"),
         ("gemm_lab.cards", "from gemm_lab.lab import Kernel"),
         ("gemm_lab.lab", "import importlib\nimportlib.import_module('gemm_lab.notebook.cells')"),
         ("gemm_lab.lab", "import gemm_lab.unheard_of"),
@@ -239,7 +239,7 @@ def test_an_upward_import_is_seen(part, source):
             "gpu_runner.driver",
             "import cupy\nfrom gpu_simulator.compiler import Compiled\nfrom gpu_runner import support",
         ),
-        ("gemm_lab.model", "import numpy as np\nfrom gpu_simulator.timeline import stops"),
+        ("gemm_lab.model", "import numpy as np\nfrom gpu_timing.logical import stops"),
         (
             "gemm_lab_lessons.ch05",
             "from gemm_lab_lessons.ch04 import shared_accesses\nfrom gemm_lab.notebook import puzzle",

@@ -3,7 +3,7 @@
 import pytest
 
 from gemm_lab import catalog
-from gemm_lab.published import published
+from gemm_results.published import published
 from gpu_simulator.hardware.data_sheets import gpu
 
 H100 = [row for row in published() if row.source == "h100_wmma"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gemm_lab.published import published
+from gemm_results.published import published
 from gpu_simulator.hardware.data_sheets import GPUS
 from tools.colab import is_setup
 

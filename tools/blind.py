@@ -35,14 +35,14 @@ from gemm_lab.lab.actions.ablating import without
 from gemm_lab.lab.actions.predicting import prediction
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
-from gemm_lab.measure import published_trials
-from gemm_lab.measure.blind_trials import KEY, direction, errors, ranking, recorded_rungs, trials
-from gemm_lab.measure.cards import CARD_METRICS, ProfileCard
-from gemm_lab.measure.profile import read_rows
 from gemm_lab.settings_text import parse_settings
+from gemm_results import published_trials
+from gemm_results.blind_trials import KEY, direction, errors, ranking, recorded_rungs, trials
+from gemm_results.profile import read_rows
+from gemm_results.recorded_cards import CARD_METRICS, ProfileCard
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.occupancy import occupancy
-from gpu_simulator.timing.constants_file import known
+from gpu_timing.cycles.constants_file import known
 from tools.recording.cards import config_text, record_cards, write_rows
 
 FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper")

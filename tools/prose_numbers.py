@@ -21,8 +21,8 @@ from dataclasses import dataclass, fields
 from functools import cache
 from html import unescape
 
-from gemm_lab import roofline_model as roofline
-from gemm_lab.published import published
+from gemm_results import roofline_model as roofline
+from gemm_results.published import published
 from gpu_simulator.hardware.data_sheets import GPUS
 from tools.generated_text import unmarked
 

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 from gemm_lab import catalog
-from gemm_lab.cards.scoreboard import Board
 from gemm_lab.config import data_dir
 from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.notebook.scoreboard import scoreboard
+from gemm_results.cards.scoreboard import Board
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 import nbformat
 
 from gemm_lab.notebook.widgets.asleep import ASLEEP, VIEW
-from gemm_lab.plots.palette import compact
+from gemm_look.palette import compact
 from gpu_simulator.errors import LabError
 from tools.widget_page import ARGUMENTS, CHROMIUM, picture, prepared
 

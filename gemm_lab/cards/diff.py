@@ -6,8 +6,8 @@ import difflib
 from dataclasses import dataclass, field
 from html import escape
 
-from gemm_lab.cards.card import card
 from gemm_lab.cards.source_code import diff_lines
+from gemm_look.card import card
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, mark
 from gemm_lab.cards.source_code import code_line
+from gemm_look import theme
+from gemm_look.card import card, mark
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError
 

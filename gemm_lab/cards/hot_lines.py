@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from gemm_lab.cards.card import card
-from gemm_lab.cards.theme import tag
 from gemm_lab.measure.line_costs import Cost, line_costs
+from gemm_look.card import card
+from gemm_look.theme import tag
 
 CONTEXT = 1  # lines shown before and after a line with costs
 COLLIDES, COLLIDES_MUCH = 1.05, 4  # conflict degrees from which a line has the first and the second colour

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from gemm_lab.cards.card import card, facts, folded, remark
 from gemm_lab.cards.diff import Diff
 from gemm_lab.cards.source_code import lit_listing
 from gemm_lab.cards.tile_picture import tile_picture
 from gemm_lab.catalog import KernelSpec, Problem
+from gemm_look.card import card, facts, folded, remark
 
 TILE = ("BLOCK_M", "BLOCK_N", "NUM_WARPS_M", "NUM_WARPS_N")  # settings that the picture of the tile needs
 

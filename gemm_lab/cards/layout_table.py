@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from gemm_lab.cards.card import remark
-from gemm_lab.cards.table import Table
-from gemm_lab.cards.theme import tag
 from gemm_lab.measure.line_costs import cost
+from gemm_look.card import remark
+from gemm_look.table import Table
+from gemm_look.theme import tag
 from gpu_simulator.layouts.candidates import Padding
 from gpu_simulator.layouts.trials import ArrayStudy
 

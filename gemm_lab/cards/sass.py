@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from gemm_lab.cards.card import card, facts, folded
-from gemm_lab.cards.theme import tag
+from gemm_look.card import card, facts, folded
+from gemm_look.theme import tag
 from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
 

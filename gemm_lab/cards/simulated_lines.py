@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gemm_lab.cards.hot_lines import Line, lines_of
-from gemm_lab.cards.table import Table
+from gemm_look.table import Table
 
 WORST = "▶"
 LONGEST = 110  # characters of a source line that are shown

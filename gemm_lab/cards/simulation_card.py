@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, facts, folded, mark, printed, remark
 from gemm_lab.cards.layout_table import LayoutTable
 from gemm_lab.cards.simulated_lines import SimulatedLine, line_table
-from gemm_lab.cards.table import Table
+from gemm_look import theme
+from gemm_look.card import card, facts, folded, mark, printed, remark
+from gemm_look.table import Table
 
 SHOWN_HAZARDS = 6
 SHOWN_ARRAYS = 8

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-from gemm_lab.cards.theme import tag
+from gemm_look.theme import tag
 
 
 def code(text: str, first_line: int = 1) -> str:

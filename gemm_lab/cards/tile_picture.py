@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.cards.card import remark
-from gemm_lab.cards.theme import TINT_GOOD, TINT_NOTE, tag
+from gemm_look.card import remark
+from gemm_look.theme import TINT_GOOD, TINT_NOTE, tag
 
 WIDTH = 220  # pixels of the longer side
 

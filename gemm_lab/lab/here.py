@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 import gpu_runner as device
-from gemm_lab.cards import theme
+from gemm_look import theme
 from gpu_runner import settings
 from gpu_simulator.hardware.data_sheets import Gpu, Present, gpu
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gemm_lab import catalog, config, source_text
-from gemm_lab.cards.card import folded
 from gemm_lab.cards.diff import Diff
 from gemm_lab.cards.kernel_card import edited_source, kernel_card
 from gemm_lab.cards.sass import Sass, disassembled
@@ -18,6 +17,7 @@ from gemm_lab.lab.actions import multiplying, running, source
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.run import Run
 from gemm_lab.source_text import Edit
+from gemm_look.card import folded
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, ConfigError, NotHere
@@ -25,11 +25,11 @@ from gpu_simulator.hardware.data_sheets import Gpu, gpu
 from gpu_simulator.hardware.occupancy import Occupancy, occupancy
 
 if TYPE_CHECKING:
-    from gemm_lab.cards.instruction_mix import InstructionMix
-    from gemm_lab.cards.predicted_card import Predicted
-    from gemm_lab.cards.profile_card import Profile
-    from gemm_lab.cards.timeline import Pipeline
     from gemm_lab.lab.predicted_timeline import PredictedTimeline
+    from gemm_results.cards.instruction_mix import InstructionMix
+    from gemm_results.cards.predicted_card import Predicted
+    from gemm_results.cards.profile_card import Profile
+    from gemm_results.cards.timeline import Pipeline
 
 DEFAULT_N = 512
 
@@ -290,7 +290,7 @@ class Kernel:
 
         The default size is two tiles of D with eight k tiles each. sms: the number of blocks of a persistent kernel, by
         default one cluster. costs: parameters of the model, such as `load_latency=1200` (see
-        `gemm_lab.model.pipeline_placing.Costs`). on: show instead the timeline that was recorded on this GPU, in clock
+        `gpu_timing.logical.pipeline_placing.Costs`). on: show instead the timeline that was recorded on this GPU, in clock
         cycles (see `tools/recording/stamps.py`). Raises `LabError` for a kernel without a pipeline and for a size that
         would take long.
         """

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import gpu_runner as device
 from gemm_lab import catalog
-from gemm_lab.cards.card import card
-from gemm_lab.cards.table import Table
 from gemm_lab.catalog import LadderSpec
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.kernel import Kernel, kernel
-from gemm_lab.measure.statistics import times_as_fast
+from gemm_look.card import card
+from gemm_look.table import Table
+from gemm_results.statistics import times_as_fast
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import LabError, SizeError
 
@@ -96,7 +96,7 @@ class Ladder:
     @checked
     def recorded(self, sizes: int | Iterable[int] = SIZES, regime: str = "sustained") -> Bench:
         """The rows of this ladder that were recorded on the H200. Raises `LabError` if there are none at `sizes`."""
-        from gemm_lab.measure.results import path_of, recorded, with_samples
+        from gemm_results.results import path_of, recorded, with_samples
 
         sizes, names = _sizes(sizes), {self.spec.ceiling}
         rows = [r for r in recorded(RECORDED_ON) if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
@@ -241,7 +241,7 @@ class Bench:
 
         published: also draw the shares of cuBLAS that a text has published for these rungs.
         """
-        from gemm_lab import plots
+        from gemm_results import plots
 
         return plots.bench(self, lit=lit, n=n or self.sizes[-1], published=published)
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gemm_lab.cards.predicted_card import LABELS, UNITS, with_article
 from gemm_lab.courses import added
+from gemm_results.cards.predicted_card import LABELS, UNITS, with_article
 from gpu_simulator.errors import LabError
-from gpu_simulator.timing.recording import SHARED_UNITS, Recording
+from gpu_timing.cycles.recording import SHARED_UNITS, Recording
 
 LEAST, MOST = 20, 4000  # cycles that are shown together
 VIEW = "predicted_timeline"  # the widget of a course that shows the result

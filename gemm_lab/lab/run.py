@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, facts, folded, mark, printed, remark
 from gemm_lab.cards.hot_lines import HotLines, lines_of
 from gemm_lab.lab import on_simulator
 from gemm_lab.lab.actions import pipelines, source
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.line_costs import cost
 from gemm_lab.source_text import listed
+from gemm_look import theme
+from gemm_look.card import card, facts, folded, mark, printed, remark
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.occupancy import Occupancy
@@ -22,8 +22,8 @@ SHOWN_OUTPUT = 4000  # characters of printf output
 SHOWN_WARNINGS = 3  # compiler warnings
 
 if TYPE_CHECKING:
-    from gemm_lab.cards.predicted_card import Predicted
-    from gemm_lab.cards.timeline import Pipeline
+    from gemm_results.cards.predicted_card import Predicted
+    from gemm_results.cards.timeline import Pipeline
     from gpu_simulator.compiler import Compiled
 
 

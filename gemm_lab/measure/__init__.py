@@ -1,5 +1,5 @@
 """Checks of kernels against a reference, benchmarks, profiles, and recorded results."""
 
-from gemm_lab.measure.results import record as append
+from gemm_results.results import record as append
 
 __all__ = ["append"]

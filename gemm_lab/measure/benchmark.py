@@ -17,7 +17,7 @@ from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import wire_problem
 from gemm_lab.measure.inputs import scales
-from gemm_lab.measure.statistics import rate, ratio
+from gemm_results.statistics import rate, ratio
 from gpu_simulator.errors import ConfigError
 
 REGIMES = ("sustained", "burst")

@@ -18,18 +18,19 @@ from html import escape
 from keyword import iskeyword
 from types import ModuleType
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, mark
 from gemm_lab.cards.error_card import error_page
 from gemm_lab.cards.kernel_card import edited_source
 from gemm_lab.lab import Kernel, Run, kernel
 from gemm_lab.lab.actions import running
 from gemm_lab.lab.kernel import DEFAULT_N
-from gemm_lab.notebook import guard, projector, unbound
+from gemm_lab.notebook import guard, unbound
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than_cell, listing_without
 from gemm_lab.settings_text import parse_settings
 from gemm_lab.source_text import listed
+from gemm_lab_classroom import projector
+from gemm_look import theme
+from gemm_look.card import card, mark
 from gpu_simulator.compiler import CompileError, Diagnostic
 from gpu_simulator.errors import ConfigError, LabError, NotHere
 

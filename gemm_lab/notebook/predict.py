@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, folded, mark
 from gemm_lab.courses import NONE, entries
 from gemm_lab.notebook.remembered.kept import Kept
 from gemm_lab.notebook.widgets.asleep import live, show_beside
+from gemm_look import theme
+from gemm_look.card import card, folded, mark
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 

@@ -16,12 +16,12 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, folded
 from gemm_lab.courses import NONE, import_puzzles
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
 from gemm_lab.notebook.remembered.solved import remember
 from gemm_lab.notebook.trying import Missed, NotWritten
+from gemm_look import theme
+from gemm_look.card import card, folded
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 

@@ -11,10 +11,10 @@ board.published("t4")      the published fraction of cuBLAS's speed, and the fra
 from __future__ import annotations
 
 from gemm_lab import catalog
-from gemm_lab.cards.scoreboard import Board
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.ladder import measured_ladders
-from gemm_lab.measure import results
+from gemm_results import results
+from gemm_results.cards.scoreboard import Board
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 

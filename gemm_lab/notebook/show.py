@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from gemm_lab.cards.theme import tag
 from gemm_lab.config import data_dir
+from gemm_look.theme import tag
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import LabError
 

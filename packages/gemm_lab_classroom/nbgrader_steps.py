@@ -24,8 +24,6 @@ from nbgrader.utils import is_grade
 from tqdm import tqdm
 from traitlets import Float
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, printed
 from gemm_lab_classroom import skeletons
 from gemm_lab_classroom.feedback_page import SafeFeedback
 from gemm_lab_classroom.grading import LIMIT_S, Grade, grade
@@ -43,6 +41,8 @@ from gemm_lab_classroom.submission import (
     links_in,
     not_judged_in,
 )
+from gemm_look import theme
+from gemm_look.card import card, printed
 from gpu_simulator.errors import LabError
 
 CUDA_STUB = "// YOUR CODE HERE"

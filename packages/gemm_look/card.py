@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from gemm_lab.cards.theme import tag
+from gemm_look.theme import tag
 
 LEFT, RIGHT = {"align": "left"}, {"align": "right"}  # of labels and of numbers, for viewers that drop styles
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gemm_lab.plots import style
+from gemm_look import style
 
 
 class Sheet:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from gemm_lab.cards.card import RIGHT, remark
-from gemm_lab.cards.theme import tag
+from gemm_look.card import RIGHT, remark
+from gemm_look.theme import tag
 
 
 @dataclass(frozen=True)

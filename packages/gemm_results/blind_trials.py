@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from gemm_lab.config import data_dir
-from gemm_lab.measure.profile import read_rows
+from gemm_results.profile import read_rows
 from gpu_simulator.hardware import data_sheets
 
 KEY = ("kernel", "config", "n", "idea", "edit")

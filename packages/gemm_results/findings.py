@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gemm_lab.measure.cards import ProfileCard
-from gemm_lab.measure.stalls import Stall
-from gpu_simulator.compiler.instruction_classes import INTEGER, TENSOR
+from gemm_results.recorded_cards import ProfileCard
+from gemm_results.stalls import Stall
+from gpu_timing.machine_code.instruction_classes import INTEGER, TENSOR
 
 WORTH_A_SENTENCE = 0.15  # share of a warp's time
 CONFLICTED = 1.1  # wavefronts divided by ideal wavefronts

@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import mean, median
 
 from gemm_lab.config import data_dir
-from gemm_lab.measure.profile import read_rows
-from gemm_lab.published import published
+from gemm_results.profile import read_rows
+from gemm_results.published import published
 
 CLEAR = 0.05  # a change of speed that is larger counts as a direction
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gemm_lab.measure.profile import METRICS, read_rows
-from gemm_lab.measure.stalls import BY_KEY, STALLS, Stall
-from gpu_simulator.compiler.instruction_classes import by_class
+from gemm_results.profile import METRICS, read_rows
+from gemm_results.stalls import BY_KEY, STALLS, Stall
+from gpu_timing.machine_code.instruction_classes import by_class
 
 PER_OPCODE = "sass__inst_executed_per_opcode"  # one instance per opcode; its value is their sum
 

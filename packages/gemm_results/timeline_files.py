@@ -10,8 +10,8 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
-from gemm_lab.model.pipeline_timeline import KINDS, Event, Timeline
 from gpu_simulator.errors import LabError
+from gpu_timing.logical.pipeline_timeline import KINDS, Event, Timeline
 
 COLUMNS = Event._fields
 NEEDED = ("kernel", "gpu", "driver", "cuda", "commit", "date", "m", "n", "k", "blocks", "block")

@@ -21,8 +21,8 @@ from gemm_lab import compiling
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
 from gpu_simulator.hardware.data_sheets import GPUS
-from gpu_simulator.timing.constant_memory import generation_of
-from gpu_simulator.timing.constants_file import BASED_ON, FOLDER, constants
+from gpu_timing.cycles.constant_memory import generation_of
+from gpu_timing.cycles.constants_file import BASED_ON, FOLDER, constants
 
 SOURCE = Path(__file__).with_suffix(".cu")
 # What a turn does, numbered as in calibration.cu, and the opcode of the machine instruction of which it has so many.

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpu_simulator.compiler.llvm_ir.reading.debug_lines import Frame
-from gpu_simulator.compiler.llvm_ir.reading.types import Float, Integer, Pointer, Scalar
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.reading.debug_lines import Frame
+from llvm_ir_to_ptx.reading.types import Float, Integer, Pointer, Scalar
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 # The prefix of the registers of a type; the same as NVRTC's.
 PREFIXES = {"pred": "%p", "b16": "%rs", "b32": "%r", "b64": "%rd", "f32": "%f", "f64": "%fd"}

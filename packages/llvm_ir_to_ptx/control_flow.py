@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.reading.module import Block, Function
+from llvm_ir_to_ptx.reading.module import Block, Function
 
 
 def in_order(function: Function) -> list[Block]:

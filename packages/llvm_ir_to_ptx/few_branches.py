@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gpu_simulator.compiler.llvm_ir.code import Line
+from llvm_ir_to_ptx.code import Line
 
 _BRANCH = re.compile(r"(?:@(!?)(\S+) )?bra (\S+);")
 _NEVER_GOES_ON = re.compile(r"bra \S+;|ret;|exit;")

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu_simulator.compiler.llvm_ir.code import PREFIXES
-from gpu_simulator.compiler.llvm_ir.control_flow import dominators, in_order
-from gpu_simulator.compiler.llvm_ir.few_branches import with_few_branches
-from gpu_simulator.compiler.llvm_ir.lowering import arithmetic, branches, memory
-from gpu_simulator.compiler.llvm_ir.lowering.address_spaces import parameter_space, spaces_of
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
-from gpu_simulator.compiler.llvm_ir.lowering.calls import call, declared, of_parameter, own_align, prototype, taken
-from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
-from gpu_simulator.compiler.llvm_ir.lowering.inline_asm import asm
-from gpu_simulator.compiler.llvm_ir.moves import without_moves
-from gpu_simulator.compiler.llvm_ir.reading.debug_lines import Frame
-from gpu_simulator.compiler.llvm_ir.reading.instructions import BINARY, CONVERSIONS, Instruction
-from gpu_simulator.compiler.llvm_ir.reading.module import Block, Function, Module
-from gpu_simulator.compiler.llvm_ir.reading.types import Pointer, align_of, scalars
-from gpu_simulator.compiler.llvm_ir.source_lines import SourceLines
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR, shortened
-from gpu_simulator.compiler.llvm_ir.wide_loads import with_wide_loads
+from llvm_ir_to_ptx.code import PREFIXES
+from llvm_ir_to_ptx.control_flow import dominators, in_order
+from llvm_ir_to_ptx.few_branches import with_few_branches
+from llvm_ir_to_ptx.lowering import arithmetic, branches, memory
+from llvm_ir_to_ptx.lowering.address_spaces import parameter_space, spaces_of
+from llvm_ir_to_ptx.lowering.addresses import Address
+from llvm_ir_to_ptx.lowering.calls import call, declared, of_parameter, own_align, prototype, taken
+from llvm_ir_to_ptx.lowering.context import Lowering
+from llvm_ir_to_ptx.lowering.inline_asm import asm
+from llvm_ir_to_ptx.moves import without_moves
+from llvm_ir_to_ptx.reading.debug_lines import Frame
+from llvm_ir_to_ptx.reading.instructions import BINARY, CONVERSIONS, Instruction
+from llvm_ir_to_ptx.reading.module import Block, Function, Module
+from llvm_ir_to_ptx.reading.types import Pointer, align_of, scalars
+from llvm_ir_to_ptx.source_lines import SourceLines
+from llvm_ir_to_ptx.unsupported import UnsupportedIR, shortened
+from llvm_ir_to_ptx.wide_loads import with_wide_loads
 
 _LOWERED: dict[str, Callable[[Lowering, Instruction], None]] = {
     **dict.fromkeys(BINARY, arithmetic.binary),

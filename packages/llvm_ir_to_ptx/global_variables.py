@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import SPACES
-from gpu_simulator.compiler.llvm_ir.lowering.context import symbol
-from gpu_simulator.compiler.llvm_ir.reading.module import Module, Variable
-from gpu_simulator.compiler.llvm_ir.reading.types import (
+from llvm_ir_to_ptx.lowering.addresses import SPACES
+from llvm_ir_to_ptx.lowering.context import symbol
+from llvm_ir_to_ptx.reading.module import Module, Variable
+from llvm_ir_to_ptx.reading.types import (
     Array,
     Float,
     Integer,
@@ -18,8 +18,8 @@ from gpu_simulator.compiler.llvm_ir.reading.types import (
     field_offset,
     size_of,
 )
-from gpu_simulator.compiler.llvm_ir.reading.values import Aggregate, Conversion, Element, Global, Number, Value, Zero
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.reading.values import Aggregate, Conversion, Element, Global, Number, Value, Zero
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 # A part of an initial value: its offset in bytes, and its bytes or the name of the variable whose address it is.
 _Part = tuple[int, bytes | str]

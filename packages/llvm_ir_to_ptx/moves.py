@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from gpu_simulator.compiler.llvm_ir.code import REGISTER, Line
+from llvm_ir_to_ptx.code import REGISTER, Line
 
 _MOVE = re.compile(r"mov\.\w+ %([a-z]+)(\d+), %([a-z]+)(\d+);")
 _BRANCH = re.compile(r"(@\S+ )?bra (\S+);")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.code import Line
-from gpu_simulator.compiler.llvm_ir.reading.debug_lines import Frame
+from llvm_ir_to_ptx.code import Line
+from llvm_ir_to_ptx.reading.debug_lines import Frame
 
 
 class SourceLines:

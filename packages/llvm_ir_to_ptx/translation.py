@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.function_body import function_text
-from gpu_simulator.compiler.llvm_ir.global_variables import declarations
-from gpu_simulator.compiler.llvm_ir.lowering.calls import prototype
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.module import Function, Module, read_module
-from gpu_simulator.compiler.llvm_ir.source_lines import SourceLines
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.function_body import function_text
+from llvm_ir_to_ptx.global_variables import declarations
+from llvm_ir_to_ptx.lowering.calls import prototype
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.module import Function, Module, read_module
+from llvm_ir_to_ptx.source_lines import SourceLines
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 VERSION = "8.8"  # of the PTX that is written: the first with all that the architectures up to sm_103a have
 

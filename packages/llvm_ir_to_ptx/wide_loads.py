@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpu_simulator.compiler.llvm_ir.code import Line, Load
+from llvm_ir_to_ptx.code import Line, Load
 
 _SIZES = {"u32": 4, "f32": 4, "u64": 8, "f64": 8}
 _MOST = 16  # bytes of one load

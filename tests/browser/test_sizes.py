@@ -5,8 +5,9 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
 
 import gemm_lab as lab  # noqa: E402
-from gemm_lab.cards.card import card, facts  # noqa: E402
-from gemm_lab.notebook import projector, widgets  # noqa: E402
+from gemm_lab.notebook import widgets
+from gemm_lab_classroom import projector  # noqa: E402
+from gemm_look.card import card, facts  # noqa: E402
 from tools.widget_page import state_of  # noqa: E402
 
 pytestmark = pytest.mark.browser

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemm_lab.notebook import projector
+from gemm_lab_classroom import projector
 from gpu_simulator.errors import ConfigError
 
 

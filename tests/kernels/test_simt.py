@@ -10,11 +10,11 @@ from matplotlib.patches import Patch
 import gemm_lab as lab
 from gemm_lab import catalog
 from gemm_lab.notebook.puzzle import puzzle
-from gemm_lab.plots import style
+from gemm_look import style
 from gpu_simulator import compiler
-from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import SizeError
 from gpu_simulator.faults import SimulatorError
+from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import warp_tiles
 
 WARPED = ("simt/05_warp_tiles", "simt/06_wide_loads", "simt/07_prefetch")

@@ -11,7 +11,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab.ladder import Bench, Ladder
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
-from gpu_simulator.compiler.main_loop import main_loop
+from gpu_timing.machine_code.main_loop import main_loop
 
 LADDER = catalog.ladder("wmma")
 DOCUMENT = [

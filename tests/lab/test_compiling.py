@@ -9,7 +9,7 @@ from gemm_lab.source_text import Edit, splice
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.compiler_process import CompilerProcess
-from gpu_simulator.compiler.instruction_order import mma_before_use
+from gpu_timing.machine_code.instruction_order import mma_before_use
 
 
 def cell_error(text: str, region: str = "layout") -> CompileError:

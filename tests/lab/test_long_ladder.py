@@ -36,7 +36,7 @@ def test_bars_are_sorted_and_named(bench):
 
 def test_lines_are_those_of_the_rungs_own_run(bench, monkeypatch):
     """A ceiling is shared by ladders: the row of the last run that recorded it is not the one beside these rungs."""
-    from gemm_lab.measure import results
+    from gemm_results import results
 
     other = replace(row(SPEC.ceiling, 530.0, "ceilings"), ceiling_tflops=530.0, commit="later")
     rungs = bench.rows[:-2]
@@ -92,7 +92,7 @@ def test_another_configuration_of_a_kernel_is_timed_under_a_name_of_its_own(monk
 
 
 def test_a_ladder_with_only_its_ceiling_recorded_says_so(monkeypatch):
-    from gemm_lab.measure import results
+    from gemm_results import results
 
     monkeypatch.setattr(results, "recorded", lambda gpu: [row(SPEC.ceiling, 645.0, "ceilings"), row("cublas", 700.0)])
     with pytest.raises(LabError, match=f"No rung of the ladder wmma has been recorded.*, only {SPEC.ceiling}, cublas"):

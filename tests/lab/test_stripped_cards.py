@@ -6,10 +6,10 @@ import pytest
 from plain_page import lines_of_page, problems, stripped
 
 import gemm_lab as lab
-from gemm_lab.cards.card import card, facts, folded
-from gemm_lab.cards.profile_bars import bars
 from gemm_lab.cards.source_code import code, diff_lines, lit_listing
 from gemm_lab.notebook.cells import error_page
+from gemm_look.card import card, facts, folded
+from gemm_results.cards.profile_bars import bars
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError
 
@@ -67,7 +67,7 @@ def test_listings_keep_their_lines():
 
 
 def test_the_parts_of_a_bar_are_numbered():
-    from gemm_lab.cards.profile_bars import Section
+    from gemm_results.cards.profile_bars import Section
 
     section = Section("times", [("t4/03", {"a": 3, "b": 1})], {"a": "75", "b": "25"})
     lines = lines_of_page(bars(section))

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import gemm_lab
-from gemm_lab.cards import theme
-from gemm_lab.cards.table import Table
+from gemm_look import theme
+from gemm_look.table import Table
 
 PACKAGE = Path(gemm_lab.__file__).parent
 PAPERS = {"light": (255, 255, 255), "dark": (17, 17, 17)}  # of JupyterLab's cells

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gemm_lab.measure import results
-from gemm_lab.measure.ablation import RUN, gain, settings
+from gemm_results import results
+from gemm_results.ablation import RUN, gain, settings
 from gpu_simulator.errors import LabError
 
 ROWS = {

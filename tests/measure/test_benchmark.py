@@ -8,9 +8,10 @@ import pytest
 
 import gpu_runner as device
 from gemm_lab.catalog import Problem
-from gemm_lab.measure import append, results
+from gemm_lab.measure import append
 from gemm_lab.measure.benchmark import COLUMNS, Entry, benchmark
-from gemm_lab.measure.statistics import rate, ratio
+from gemm_results import results
+from gemm_results.statistics import rate, ratio
 from gpu_simulator.errors import ConfigError, LabError
 
 PROBLEM = Problem("D = AB", "bf16", "f32", "bf16", "row", "col", ("a", "b", "d", "m", "n", "k"))

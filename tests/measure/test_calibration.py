@@ -7,18 +7,18 @@ import pytest
 
 import gpu_runner as device
 from gemm_lab import cli
-from gemm_lab.measure import calibration
-from gemm_lab.measure.calibration import EXPERIMENTS, ITEMS, OPCODES, constants_of, experiments, of_a_turn
 from gpu_simulator.compiler.disassembly import disassemble
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
-from gpu_simulator.timing import constants_file
-from gpu_simulator.timing.constants_file import constants
-from gpu_simulator.timing.launches import launch_of
-from gpu_simulator.timing.machine_code import decode
-from gpu_simulator.timing.memory_path import Beyond
-from gpu_simulator.timing.sm import SmModel
-from gpu_simulator.timing.tracing import trace
+from gpu_timing import calibration
+from gpu_timing.calibration import EXPERIMENTS, ITEMS, OPCODES, constants_of, experiments, of_a_turn
+from gpu_timing.cycles import constants_file
+from gpu_timing.cycles.constants_file import constants
+from gpu_timing.cycles.launches import launch_of
+from gpu_timing.cycles.machine_code import decode
+from gpu_timing.cycles.memory_path import Beyond
+from gpu_timing.cycles.sm import SmModel
+from gpu_timing.cycles.tracing import trace
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a")
 CASES = [(arch, name) for arch in ARCHITECTURES for name in experiments(arch)]

@@ -4,8 +4,8 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.measure.timeline_files import NEEDED, load
-from gemm_lab.model.pipeline_timeline import broken_laws
+from gemm_results.timeline_files import NEEDED, load
+from gpu_timing.logical.pipeline_timeline import broken_laws
 
 FILES = sorted((data_dir("results") / "timelines").glob("*/*.csv"))
 

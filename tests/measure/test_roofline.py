@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gemm_lab.roofline_model import (
+from gemm_lab_lessons.shared.tiled_matmul import closed_form, tiled_matmul
+from gemm_results.roofline_model import (
     CUBLAS_HGEMM_T4,
     CUBLAS_SGEMM_T4,
     addition_intensity,
@@ -16,7 +17,6 @@ from gemm_lab.roofline_model import (
     roofline,
     warp_argument,
 )
-from gemm_lab_lessons.shared.tiled_matmul import closed_form, tiled_matmul
 from gpu_simulator.errors import LabError, SizeError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
 

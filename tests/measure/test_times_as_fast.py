@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.measure.results import path_of, recorded, with_samples
-from gemm_lab.measure.statistics import times_as_fast
+from gemm_results.results import path_of, recorded, with_samples
+from gemm_results.statistics import times_as_fast
 
 
 def row(*samples_ms, tflops=None, flops=1e12):

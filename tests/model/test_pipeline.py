@@ -2,11 +2,11 @@
 
 import pytest
 
-from gemm_lab.model.pipeline_placing import FLOP_PER_CLOCK, Costs, place
-from gemm_lab.model.pipeline_timeline import Event, Timeline, broken_laws
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
-from gpu_simulator.timeline.trace import Step, Trace
+from gpu_timing.logical.pipeline_placing import FLOP_PER_CLOCK, Costs, place
+from gpu_timing.logical.pipeline_timeline import Event, Timeline, broken_laws
+from gpu_timing.logical.trace import Step, Trace
 
 COSTS = Costs(flop=8192, load_bytes=128, load_latency=600, mma_latency=128, signal=64, issue=16)
 BYTES, FLOP = 49152.0, 2.0 * 128 * 256 * 64  # of a stage; 384 units, and 512

@@ -6,9 +6,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, facts, folded, mark, remark
-from gemm_lab.cards.table import Table
+from gemm_look import theme
+from gemm_look.card import card, facts, folded, mark, remark
+from gemm_look.table import Table
 from tools.github_view import loose_runs, page, stripped
 
 ROOT = Path(__file__).resolve().parents[2]

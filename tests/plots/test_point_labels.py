@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.transforms import Bbox
 
-from gemm_lab.plots import style
-from gemm_lab.plots.point_labels import MARKER, label_points
+from gemm_look import style
+from gemm_look.point_labels import MARKER, label_points
 
 CLOSE = [("hopper", 64.0, 690.0), ("rtx5090, ampere", 85.3, 470.0), ("t4", 128.0, 380.0), ("wmma", 85.3, 306.0)]
 

@@ -11,7 +11,7 @@ import pytest
 
 import gpu_simulator
 from gemm_lab import catalog, kernel
-from gpu_simulator.codegen import allow_list as generated
+from gpu_simulator import allow_list as generated
 from gpu_simulator.codegen import emitter as codegen
 from gpu_simulator.codegen.program import Program
 from gpu_simulator.compiler import compile

@@ -14,7 +14,7 @@ import gpu_simulator
 from gemm_lab.config import data_dir
 from gemm_lab.lab.kernel import kernel
 from gemm_lab.measure.inputs import make_inputs, reference
-from gemm_lab.measure.profile import source_hash
+from gemm_results.profile import source_hash
 from gpu_simulator import compiler
 
 PTXAS_CHANGES = {

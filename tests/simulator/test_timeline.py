@@ -5,10 +5,10 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.model.pipeline_placing import Costs, place
-from gemm_lab.model.pipeline_timeline import broken_laws
 from gpu_simulator import BudgetExceeded
-from gpu_simulator.timeline.recording import record
+from gpu_timing.logical.pipeline_placing import Costs, place
+from gpu_timing.logical.pipeline_timeline import broken_laws
+from gpu_timing.logical.recording import record
 
 K_TILES, TILES = 6, 2
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemm_lab.measure.blind_trials import Order, Trial, direction, ranking, recorded_rungs
+from gemm_results.blind_trials import Order, Trial, direction, ranking, recorded_rungs
 
 
 def trial(predicted, recorded, kernel="t4/x", n=512, gpu="G"):

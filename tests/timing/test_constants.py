@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 import gemm_lab as lab
-from gpu_simulator import timing
 from gpu_simulator.compiler.disassembly import SassLine
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
-from gpu_simulator.timing import constants_file
-from gpu_simulator.timing.constants_file import constants, known
-from gpu_simulator.timing.machine_code import decode
-from gpu_simulator.timing.pipes import tensor_cycles
+from gpu_timing import cycles as timing
+from gpu_timing.cycles import constants_file
+from gpu_timing.cycles.constants_file import constants, known
+from gpu_timing.cycles.machine_code import decode
+from gpu_timing.cycles.pipes import tensor_cycles
 
 SOURCES = ("measured", "published", "derived", "fitted", "assumed")
 

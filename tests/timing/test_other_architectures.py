@@ -10,10 +10,10 @@ from gemm_lab import catalog
 from gemm_lab.lab.actions.predicting import product_of
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor
-from gpu_simulator.timing.asynchronous_units import AsynchronousUnits
-from gpu_simulator.timing.constants_file import constants
-from gpu_simulator.timing.pipes import tcgen05_shape
-from gpu_simulator.timing.tracing import Access, trace
+from gpu_timing.cycles.asynchronous_units import AsynchronousUnits
+from gpu_timing.cycles.constants_file import constants
+from gpu_timing.cycles.pipes import tcgen05_shape
+from gpu_timing.cycles.tracing import Access, trace
 
 N = 512
 LADDERS = {

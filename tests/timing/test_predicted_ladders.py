@@ -4,10 +4,10 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab import catalog
-from gemm_lab.cards.predicted_card import Predicted
 from gemm_lab.lab.actions import predicting
 from gemm_lab.lab.actions.predicted_ladder import PredictedLadder, recorded_speeds
-from gemm_lab.measure.results import recorded
+from gemm_results.cards.predicted_card import Predicted
+from gemm_results.results import recorded
 from gpu_simulator.errors import LabError, SizeError
 
 H200 = lab.gpu("h200")

@@ -3,7 +3,7 @@
 import pytest
 
 from gemm_lab.config import data_dir
-from gemm_lab.measure.profile import read_rows
+from gemm_results.profile import read_rows
 from tools import blind
 
 FILES = sorted((data_dir("results") / "predicted").glob("*.csv"))

@@ -7,10 +7,10 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.measure import blind_trials
 from gemm_lab.settings_text import parse_settings
+from gemm_results import blind_trials
 from gpu_simulator.errors import LabError
-from gpu_simulator.timing.constants_file import constants
+from gpu_timing.cycles.constants_file import constants
 
 # Largest error that each recorded kernel may have, in percent; it may shrink, and not grow.
 RECORDED = {

@@ -8,8 +8,8 @@ import pytest
 import gemm_lab as lab
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
-from gemm_lab.measure import published_trials
-from gemm_lab.measure.published_trials import ratios, right_direction, steps, summary
+from gemm_results import published_trials
+from gemm_results.published_trials import ratios, right_direction, steps, summary
 from gpu_simulator.hardware.data_sheets import with_article
 from tools import blind
 

@@ -11,11 +11,11 @@ from gemm_lab.lab.actions.predicting import product_of
 from gemm_lab.lab.predicted_timeline import LEAST, MOST
 from gpu_simulator.errors import ConfigError, LabError, NotHere
 from gpu_simulator.hardware import data_sheets
-from gpu_simulator.timing import whole_kernel
-from gpu_simulator.timing.constants_file import constants
-from gpu_simulator.timing.pipes import PIPES
-from gpu_simulator.timing.recording import SHARED_UNITS, RecordedSm, Recording
-from gpu_simulator.timing.stall_reasons import REASONS
+from gpu_timing.cycles import whole_kernel
+from gpu_timing.cycles.constants_file import constants
+from gpu_timing.cycles.pipes import PIPES
+from gpu_timing.cycles.recording import SHARED_UNITS, RecordedSm, Recording
+from gpu_timing.cycles.stall_reasons import REASONS
 
 KERNELS = ("ampere/04_swizzled", "hopper/08_ping_pong", "simt/06_wide_loads")
 SMALL = 1024

@@ -11,7 +11,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.predicting import product_of
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.errors import LabError
-from gpu_simulator.timing.tracing import trace
+from gpu_timing.cycles.tracing import trace
 
 ARCH, N, SMS = "sm_90a", 4096, 132
 # Kernels whose warps never spin, so that the counts have to agree. In the others a waiting warp repeats its test.
@@ -68,7 +68,7 @@ def test_spilled_loop_counters_are_followed():
 
 
 def test_a_loop_that_never_ends_is_a_sentence(monkeypatch):
-    monkeypatch.setattr("gpu_simulator.timing.tracing.MAX_STEPS", 3)
+    monkeypatch.setattr("gpu_timing.cycles.tracing.MAX_STEPS", 3)
     kernel = lab.kernel("t4/03_swizzled")
     compiled = kernel.compile(ARCH)
     with pytest.raises(LabError, match="does not end"):

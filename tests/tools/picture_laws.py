@@ -8,7 +8,7 @@ import matplotlib
 import numpy as np
 from matplotlib.text import Text
 
-from gemm_lab.plots import style
+from gemm_look import style
 from tools.figures import png
 
 

@@ -14,12 +14,12 @@ import pytest
 from picture_laws import problems
 from PIL import Image
 
-from gemm_lab import config, plots
-from gemm_lab import roofline_model as model
-from gemm_lab.measure import results
-from gemm_lab.plots import style
-from gemm_lab.plots.bench import published_rows
+from gemm_lab import config
 from gemm_lab_lessons.ch08.mbarrier_phases import stage_and_parities
+from gemm_look import style
+from gemm_results import plots, results
+from gemm_results import roofline_model as model
+from gemm_results.plots.bench import published_rows
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 from tools import figures

@@ -8,8 +8,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from gemm_lab.measure import results
 from gemm_lab.notebook import scoreboard as home
+from gemm_results import results
 from gpu_simulator.errors import LabError
 from tools import generated_text as marked
 from tools import readme_blocks

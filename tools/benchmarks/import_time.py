@@ -1,6 +1,6 @@
 """Measures `import gemm_lab`, with and without loading a first kernel, relative to `import numpy`.
 
-Run it with `python benchmarks/import_time.py`. Each import runs in a fresh interpreter, whose start is included.
+Run it with `python tools/benchmarks/import_time.py`. Each import runs in a fresh interpreter, whose start is included.
 """
 
 import subprocess

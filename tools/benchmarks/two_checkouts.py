@@ -1,6 +1,6 @@
 """Compares the time that this checkout and another one take to simulate a few kernels, with and without hazards.
 
-`python benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other checkout, as
+`python tools/benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other checkout, as
 created by `git worktree add --detach OTHER COMMIT`. Each checkout has its own process. The two launch the same kernel
 in turns, and each reports its processor time, which does not depend on other processes. Each line has the milliseconds
 of both, and two ratios of this checkout to the other: that of the fastest launches, and the median over the rounds.

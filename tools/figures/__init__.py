@@ -10,7 +10,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from gemm_lab.plots import style
+from gemm_look import style
 from gpu_simulator.errors import LabError
 from tools.figures import (
     address_bits,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 BLOCK_M, BLOCK_N, BLOCK_K, ELEMENT_BYTES = 128, 256, 64, 2
 _A, _B, _D = style.tint(style.A, 0.5), style.tint(style.B, 0.55), style.tint(style.D, 0.55)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 _NAMES = (("A", style.A), ("B", style.B), ("D", style.C))
 _N, _TILE = 8, 4  # cells along an edge of a matrix, and of a tile

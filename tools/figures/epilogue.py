@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 LANES, SECTOR = 32, 32  # lanes of a warp; bytes of a sector
 FRAGMENT = [(lane // 4, lane % 4 * 4, 4) for lane in range(LANES)]  # row, first byte, bytes of a lane's half2

@@ -5,8 +5,8 @@ Source of the formulas: PTX ISA, "Matrix Fragments for mma.m16n8k8", 16-bit type
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 _TINTS = tuple(style.tint(colour, 0.36) for colour in style.GROUPS)
 

@@ -1,7 +1,7 @@
 """The grid of blocks over D, and the threads of one block of the first kernel."""
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 _ROWS, _COLUMNS = 3, 4  # blocks that are drawn
 _SHOWN = (0, 1, 2, None, 31)  # rows and columns of the block that are drawn; None: left out

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 # From the top: each package, its purpose and its floors; each floor's parts and what they do. Small packages have no
 # floors. tests/test_architecture.py checks the imports against this table.

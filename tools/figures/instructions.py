@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 from gpu_simulator.hardware.mma_layouts import Mma
 
 SIDE = 0.045  # side of the square of one multiply-add, in inches

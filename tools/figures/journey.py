@@ -1,7 +1,7 @@
 """The steps between the learner's edit of a kernel and the picture of its results."""
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 _BEFORE = (("edit", "CUDA\nin a cell"), ("compile", "PTX and\nmachine code"))
 _AFTER = (

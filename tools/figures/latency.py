@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 _ISSUE, _WAIT = 0.27, 1.2  # widths of an instruction and of a wait for DRAM, in inches
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
 from gemm_lab_lessons.ch10.block_order import Wave, block_order, waves
+from gemm_look import style
+from gemm_look.sheet import Sheet
 from gpu_simulator.hardware import data_sheets as hardware
 
 TILES_M, TILES_N, AT_ONCE, GROUP_M = 8, 12, 12, 4

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gemm_lab.lab import kernel
-from gemm_lab.plots import code_strip
-from gpu_simulator.compiler.main_loop import main_loop
+from gemm_results.plots import code_strip
+from gpu_timing.machine_code.main_loop import main_loop
 
 
 def strips(ladder: str, arch: str, machine: str, *numbers: int):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 _LEFT, _HIGH = 1.15, 0.4  # inches: where time begins, the height of a bar
 _LOAD, _STORE = style.MEMORY["DRAM"], style.MEMORY["L2"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 SMS, TILES = 3, 8
 FILL, LOOP, STORE = 0.36, 1.15, 0.42  # inches: first copies, main loop, epilogue

@@ -20,8 +20,8 @@ from matplotlib.text import Text
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from gemm_lab.plots import style
-from gemm_lab.plots.palette import compact
+from gemm_look import style
+from gemm_look.palette import compact
 
 FROM_RESULTS = ("scoreboard",)  # the pictures whose points come from results/
 COLOURS = 256

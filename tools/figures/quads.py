@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 LANES = 4
 _HUES = tuple(style.tint(colour, 0.55) for colour in (style.A, style.ORANGE, style.GREEN, style.YELLOW))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
 from gemm_lab_lessons.ch08.mbarrier_phases import stage_and_parities
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 NUM_STAGES, K_TILES = 4, 9
 _READ, _FULL, _FILLING = style.tint(style.GREEN, 0.55), style.tint(style.BLUE, 0.45), style.tint(style.ORANGE, 0.5)

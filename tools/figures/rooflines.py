@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.ticker import FixedLocator
 
-from gemm_lab import plots
-from gemm_lab import roofline_model as model
-from gemm_lab.plots import style
+from gemm_look import style
+from gemm_results import plots
+from gemm_results import roofline_model as model
 from gpu_simulator.hardware import data_sheets as hardware
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 from gpu_simulator.hardware import banks
 
 ROW_BYTES = (32, 64, 128)

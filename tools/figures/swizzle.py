@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 _N = 4
 _COLUMN = tuple(style.tint(colour, 0.6) for colour in (style.SKY, style.YELLOW, style.PURPLE, "#A0A0A0"))

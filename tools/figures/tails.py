@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 ROWS_LEFT, CHUNKS_LEFT = 2, 1  # inside the matrix: M = 130 - 128 rows, K = 40 - 32 in chunks of 8
 ROWS, CHUNKS = 6, 4

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 LANES, COLUMNS, CELL_BYTES, WARPS = 128, 512, 4, 4
 BLOCK_N = 256  # an accumulator of 128 x 256 FP32 takes 256 columns; K of one tcgen05.mma on BF16 is 16

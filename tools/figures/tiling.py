@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gemm_lab import roofline_model as roofline
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
+from gemm_results import roofline_model as roofline
 from gpu_simulator.hardware import data_sheets as hardware
 
 BLOCK_M, BLOCK_N, BLOCK_K = 256, 128, 64

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 from gpu_simulator.hardware.swizzle import row_swizzle
 
 ROWS, ROW_BYTES, CHUNK = 8, 128, 16  # the box: 8 rows of 64 BF16

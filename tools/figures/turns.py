@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 TILES, LOOP, STORE = 4, 1.15, 0.68  # tiles of D; inches of the products and of the epilogue of a consumer's tile
 _LOOPS = (style.tint(style.GREEN, 0.55), style.tint(style.SKY, 0.6))

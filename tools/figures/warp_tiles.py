@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 BLOCK, THREAD = 128, 8  # a block tile is 128 × 128, a thread owns 8 × 8 sums
 THREADS = BLOCK // THREAD  # in a row of threads of 04

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
 from gemm_lab_lessons.ch10.wgmma_operands import ELEMENT_BYTES, MMA_K, MMA_M, MMA_N
+from gemm_look import style
+from gemm_look.sheet import Sheet
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, chunk_addresses
 
 ROW_BYTES, ROWS = 128, 8

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style
+from gemm_look.sheet import Sheet
 
 REGISTERS, THREADS = 65_536, 128  # of a multiprocessor; of a warpgroup
 STARTS_WITH, PRODUCER, CONSUMER = 168, 24, 240

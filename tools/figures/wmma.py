@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from gemm_lab.lab import kernel
-from gemm_lab.plots import code_strip, style
-from gemm_lab.plots.sheet import Sheet
-from gpu_simulator.compiler.main_loop import main_loop
+from gemm_look import style
+from gemm_look.sheet import Sheet
+from gemm_results.plots import code_strip
 from gpu_simulator.hardware.wmma_access import access
+from gpu_timing.machine_code.main_loop import main_loop
 
 ARCH = "sm_90a"
 WAYS = (  # the call, the type, whether the instruction names shared memory, the kind of address

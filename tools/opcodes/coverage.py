@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 UNTESTED = {
-    "bar": "barriers give no value; gpu_simulator/tests/races tests their order and their deadlocks",
-    "barrier": "barriers give no value; gpu_simulator/tests/races tests their order and their deadlocks",
+    "bar": "barriers give no value; packages/gpu_simulator/tests/races tests their order and their deadlocks",
+    "barrier": "barriers give no value; packages/gpu_simulator/tests/races tests their order and their deadlocks",
     "call": "printf and assert write text",
     "param": "part of calls, which the simulator expands in place",
     "membar": "a fence gives no value",
@@ -12,7 +12,7 @@ UNTESTED = {
     "clusterlaunchcontrol": "needs an sm_100",
     "getctarank": "needs a cluster",
     "mapa": "needs a cluster",
-    "mbarrier": "its states are opaque; gpu_simulator/tests/copies/test_mbarrier.py tests its phases and waits",
+    "mbarrier": "its states are opaque; packages/gpu_simulator/tests/copies/test_mbarrier.py tests its phases and waits",
     "prefetch": "a hint gives no value",
     "prefetchu": "a hint gives no value",
     "createpolicy": "a hint gives no value; the contents of a policy are undefined",
@@ -22,6 +22,6 @@ UNTESTED = {
     "nanosleep": "a delay gives no value",
     "pmevent": "a signal to a profiler gives no value",
     "setmaxnreg": "moves registers between warps and gives no value",
-    "tcgen05": "works on tensor memory and shared memory; gpu_simulator/tests/tcgen05 tests its values",
-    "wgmma": "reads tiles of shared memory; gpu_simulator/tests/wgmma and tests/runner/test_wgmma_on_gpu.py test it",
+    "tcgen05": "works on tensor memory and shared memory; packages/gpu_simulator/tests/tcgen05 tests its values",
+    "wgmma": "reads tiles of shared memory; packages/gpu_simulator/tests/wgmma and tests/runner/test_wgmma_on_gpu.py test it",
 }

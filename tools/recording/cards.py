@@ -13,9 +13,9 @@ from typing import Any
 
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.cards import CARD_METRICS, CARD_N, CARDS, CONDITIONS, EXECUTED, KEY, ProfileCard
 from gemm_lab.measure.inputs import arguments, make_inputs
-from gemm_lab.measure.profile import read_rows, source_hash
+from gemm_results.profile import read_rows, source_hash
+from gemm_results.recorded_cards import CARD_METRICS, CARD_N, CARDS, CONDITIONS, EXECUTED, KEY, ProfileCard
 from gpu_simulator import compiler
 from tools.recording import ncu
 from tools.recording.plan import ptx_hash, step

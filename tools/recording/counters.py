@@ -15,9 +15,9 @@ from typing import Any
 from gemm_lab import catalog, compiling
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import Kernel, kernel
-from gemm_lab.measure.cards import CARD_N
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.measure.profile import PROFILED_N, read_rows, source_hash
+from gemm_results.profile import PROFILED_N, read_rows, source_hash
+from gemm_results.recorded_cards import CARD_N
 from gpu_simulator import compiler
 from tools.recording import ncu
 from tools.recording.cards import driver_version, record_cards, replaced, write_cards, write_rows

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gemm_lab.measure.cards import PER_OPCODE
+from gemm_results.recorded_cards import PER_OPCODE
 from gpu_runner.turns import gpu_for
 from gpu_simulator.errors import LabError, MissingDependency
 

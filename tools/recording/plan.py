@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gemm_lab.measure.profile import METRICS
+from gemm_results.profile import METRICS
 from gpu_simulator.errors import LabError
 from tools.recording import ncu
 

@@ -31,7 +31,7 @@ from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.here import Here
 from gemm_lab.measure.benchmark import commit
 from gemm_lab.measure.check import wire_problem
-from gemm_lab.measure.results import path_for
+from gemm_results.results import path_for
 from gpu_runner import operations
 from gpu_runner.driver import Buffer, Device
 from gpu_runner.timing.nvml import Gauge

@@ -16,7 +16,7 @@ from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.ladder import SIZES, Bench, Ladder, measured_ladders
 from gemm_lab.lab.measuring import benchmark_kernels, check_twice
-from gemm_lab.measure.results import append, append_raw, path_for, raw_path
+from gemm_results.results import append, append_raw, path_for, raw_path
 from gpu_simulator.errors import LabError
 
 CHECK_N = 1024  # M, N and K of the check before the timing, rounded up to the multiples that a rung needs

@@ -15,8 +15,8 @@ from bisect import bisect_left
 
 import numpy as np
 
-from gemm_lab.model.pipeline_timeline import Event, Timeline
 from gpu_simulator.errors import LabError
+from gpu_timing.logical.pipeline_timeline import Event, Timeline
 
 STAMP = np.dtype(
     [("clock", "<u8"), ("nanoseconds", "<u8"), ("what", "<u4"), ("barrier", "<u4"), ("sm", "<u4"), ("set", "<u4")]

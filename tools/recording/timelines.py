@@ -16,12 +16,12 @@ import gpu_runner as device
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
 from gemm_lab.lab.kernel import kernel as find
-from gemm_lab.measure import timeline_files
 from gemm_lab.measure.benchmark import commit
 from gemm_lab.measure.inputs import make_inputs, reference
-from gemm_lab.model.pipeline_timeline import Timeline
+from gemm_results import timeline_files
 from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
+from gpu_timing.logical.pipeline_timeline import Timeline
 from tools.recording import stamps
 from tools.recording.cards import driver_version
 

@@ -1,14 +1,14 @@
 """The colours of cards on the site. A notebook's card has one colour for light and dark pages; the site knows the page.
 
 No colour has a contrast of 4.5 to 1, which WCAG asks for, with both a white and a nearly black page. So stored cards
-keep the colours of `gemm_lab.cards.theme`, and a style sheet of the site darkens them on light pages and lightens them
+keep the colours of `gemm_look.theme`, and a style sheet of the site darkens them on light pages and lightens them
 on dark ones.
 """
 
 from __future__ import annotations
 
-from gemm_lab.cards import theme
-from gemm_lab.plots.style import contrast
+from gemm_look import theme
+from gemm_look.style import contrast
 
 COLOURS = (
     theme.GOOD,
@@ -40,7 +40,7 @@ def legible(colour: str, paper: str, towards: str) -> str:
 
 def style_sheet() -> str:
     """CSS that replaces the colours of text in cards; their styles are inline, so each rule is `!important`."""
-    rules = ["/* Made from the colours of gemm_lab/cards/theme.py by tools/site/cards.py. */"]
+    rules = ["/* Made from the colours of packages/gemm_look/theme.py by tools/site/cards.py. */"]
     for colour in dict.fromkeys(COLOURS):
         for page, (paper, towards) in (("body", LIGHT), ('body[data-jp-theme-light="false"]', DARK)):
             chosen = f':is([style^="color:{colour}"], [style*=";color:{colour}"])'

@@ -9,8 +9,6 @@ from typing import Any
 
 from gemm_lab import catalog
 from gemm_lab.ablations import Idea
-from gemm_lab.cards.card import card
-from gemm_lab.cards.table import Table
 from gemm_lab.catalog import LadderSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab.backends import resolve_backend
@@ -18,9 +16,11 @@ from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab.lab.on_simulator import check_on_simulator, smallest_size
-from gemm_lab.measure.ablation import Gain, gain
 from gemm_lab.measure.benchmark import Measurement
-from gemm_lab.measure.results import path_of, read, with_samples
+from gemm_look.card import card
+from gemm_look.table import Table
+from gemm_results.ablation import Gain, gain
+from gemm_results.results import path_of, read, with_samples
 from gpu_simulator.errors import LabError
 
 

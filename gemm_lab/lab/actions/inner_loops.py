@@ -15,8 +15,8 @@ from gemm_lab.lab import on_simulator
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.inputs import make_inputs
 from gpu_simulator.compiler import Compiled, SassLine
-from gpu_simulator.compiler.main_loop import MainLoop
 from gpu_simulator.errors import LabError
+from gpu_timing.machine_code.main_loop import MainLoop
 
 # SASS opcode → the beginning of the PTX opcode. ptxas translates each of these instructions into one, unless it merges
 # several.

@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from gemm_lab.cards.instruction_mix import InstructionMix
 from gemm_lab.lab.actions.inner_loops import trips
 from gemm_lab.lab.launchable import Launchable
+from gemm_results.cards.instruction_mix import InstructionMix
 from gpu_simulator import compiler
-from gpu_simulator.compiler.instruction_classes import by_class
-from gpu_simulator.compiler.main_loop import main_loop, opcodes
+from gpu_timing.machine_code.instruction_classes import by_class
+from gpu_timing.machine_code.main_loop import main_loop, opcodes
 
 
 def instruction_mix(kernel: Launchable, arch: str | None = None) -> InstructionMix:

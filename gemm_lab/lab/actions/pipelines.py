@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from gemm_lab.cards.timeline import Pipeline
 from gemm_lab.config import data_dir
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.on_simulator import limits
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.measure.timeline_files import load
-from gemm_lab.model.pipeline_placing import Costs, place
+from gemm_results.cards.timeline import Pipeline
+from gemm_results.timeline_files import load
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware import data_sheets as hardware
-from gpu_simulator.timeline.recording import record
-from gpu_simulator.timeline.trace import ASYNC, LOAD, MMA
+from gpu_timing.logical.pipeline_placing import Costs, place
+from gpu_timing.logical.recording import record
+from gpu_timing.logical.trace import ASYNC, LOAD, MMA
 
 K_TILES = 8  # k tiles of a tile of D, if no size is given
 MOST_PRODUCTS = 256**3 * 8  # that block 0 may compute on the simulator, which takes about two seconds

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gemm_lab.cards.card import card
-from gemm_lab.cards.predicted_card import LABELS, Predicted
-from gemm_lab.cards.table import Table
 from gemm_lab.catalog import LadderSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.predicting import attempted, gpu_with_constants
 from gemm_lab.lab.kernel import Kernel
-from gemm_lab.measure import published_trials, results
-from gemm_lab.measure.cards import read_cards
+from gemm_look.card import card
+from gemm_look.table import Table
+from gemm_results import published_trials, results
+from gemm_results.cards.predicted_card import LABELS, Predicted
+from gemm_results.recorded_cards import read_cards
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu, with_article
@@ -45,7 +45,7 @@ class PredictedLadder:
 
         Raises `LabError` if no rung was predicted at n.
         """
-        from gemm_lab.plots.predicted import predicted_ladder
+        from gemm_results.plots.predicted import predicted_ladder
 
         n = n or self.sizes[-1]
         found = {name: one for name, size, one in self.rows if size == n and isinstance(one, Predicted)}
@@ -93,7 +93,7 @@ def recorded_speeds(spec: LadderSpec, on: Gpu, n: int) -> dict[str, list[tuple[s
     """{kind: (kernel, TFLOPS) pairs} of what is known of a ladder's rungs on this GPU at n × n × n.
 
     The kinds are "measured" (`results/measured`, sustained), "profiled" (`results/profiles`: one launch under Nsight
-    Compute) and "published": steps of other texts for which a rung stands (`gemm_lab.measure.published_trials`).
+    Compute) and "published": steps of other texts for which a rung stands (`gemm_results.published_trials`).
     """
     names = {rung.name: rung.configure(on.key) for rung in spec.kernels}
     rows = [row for row in results.recorded(on.key) if row.n == n and row.regime == "sustained"]

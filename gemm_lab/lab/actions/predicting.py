@@ -8,25 +8,25 @@ from math import prod
 
 import numpy as np
 
-from gemm_lab.cards.predicted_card import LABELS, SHOWN_LINES, Predicted, trust
 from gemm_lab.lab.actions import source
 from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
 from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length
-from gemm_lab.measure import blind_trials, published_trials
-from gemm_lab.measure.blind_trials import Errors
 from gemm_lab.measure.inputs import dtype_of
-from gemm_lab.measure.published_trials import Summary
+from gemm_results import blind_trials, published_trials
+from gemm_results.blind_trials import Errors
+from gemm_results.cards.predicted_card import LABELS, SHOWN_LINES, Predicted, trust
+from gemm_results.published_trials import Summary
 from gpu_simulator.compiler import Compiled
-from gpu_simulator.compiler.instruction_classes import CONTROL, INTEGER, OTHER, instruction_class
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
-from gpu_simulator.timing.constants_file import constants, known
-from gpu_simulator.timing.launches import launch_of
-from gpu_simulator.timing.recording import Recording
-from gpu_simulator.timing.tracing import Launch
-from gpu_simulator.timing.whole_kernel import Prediction, Product, predict, record
+from gpu_timing.cycles.constants_file import constants, known
+from gpu_timing.cycles.launches import launch_of
+from gpu_timing.cycles.recording import Recording
+from gpu_timing.cycles.tracing import Launch
+from gpu_timing.cycles.whole_kernel import Prediction, Product, predict, record
+from gpu_timing.machine_code.instruction_classes import CONTROL, INTEGER, OTHER, instruction_class
 
 _AROUND = (INTEGER, CONTROL, OTHER)  # classes of instructions that only prepare what a line does
 DEFAULT_STEP = 32  # of M, N and K, for a kernel whose configuration names no tile

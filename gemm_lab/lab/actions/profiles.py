@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gemm_lab.cards.instruction_mix import InstructionMix
-from gemm_lab.cards.predicted_card import Predicted
-from gemm_lab.cards.profile_card import Profile
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.mix import instruction_mix
 from gemm_lab.lab.actions.predicting import attempted, reference
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.cards import CARD_N, ProfileCard, choose, read_cards
-from gemm_lab.measure.profile import source_hash
+from gemm_results.cards.instruction_mix import InstructionMix
+from gemm_results.cards.predicted_card import Predicted
+from gemm_results.cards.profile_card import Profile
+from gemm_results.profile import source_hash
+from gemm_results.recorded_cards import CARD_N, ProfileCard, choose, read_cards
 from gpu_simulator.errors import LabError, NotHere
 from gpu_simulator.hardware import data_sheets as hardware
-from gpu_simulator.timing.constants_file import known
+from gpu_timing.cycles.constants_file import known
 
 
 def profile(

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
-from gemm_lab.notebook.judges.brackets import sums_beside_xor
-from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
-from gemm_lab.notebook.judges.fragment_check import explain_fragments
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
-from gemm_lab.notebook.judges.wait_counts import too_many_waits
+from gemm_lab_lessons.shared.criteria.brackets import sums_beside_xor
+from gemm_lab_lessons.shared.criteria.code_criteria import CODE_CRITERIA, judge_code
+from gemm_lab_lessons.shared.criteria.fragment_check import explain_fragments
+from gemm_lab_lessons.shared.criteria.wait_counts import too_many_waits
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator.compiler import Compiled, CompileError
 from gpu_simulator.errors import LabError, NotJudged

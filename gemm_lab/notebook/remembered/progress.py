@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, folded, remark
-from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.puzzle import puzzles
 from gemm_lab.notebook.remembered.solved import solved_so_far, unsaved
 from gemm_lab.notebook_files import notebooks_in
+from gemm_look import theme
+from gemm_look.card import card, folded, remark
+from gemm_look.table import Table
 
 
 @dataclass(frozen=True)

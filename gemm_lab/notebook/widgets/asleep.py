@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from gemm_lab.cards.theme import tag
+from gemm_look.theme import tag
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 ASLEEP, LIVE = "gemm-lab-asleep", "gemm-lab-live"  # classes: of the words, and of a live view without `look.css`

@@ -16,9 +16,9 @@ from typing import Any
 
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.on_simulator import search
-from gemm_lab.notebook.judges.wait_counts import WAITS, InstructionKind, executions, key_of, run_of_rung
 from gemm_lab_classroom.judge.foreign_instructions import foreign
 from gemm_lab_classroom.judge.value_dependence import line_of
+from gemm_lab_lessons.shared.criteria.wait_counts import WAITS, InstructionKind, executions, key_of, run_of_rung
 from gpu_simulator.compiler import Compiled
 
 # All limits are multiples of the rung's own count.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gemm_lab import roofline_model as roofline
 from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_results import roofline_model as roofline
 from gpu_simulator.hardware.data_sheets import gpu
 
 

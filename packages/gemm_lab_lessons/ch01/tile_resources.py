@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gemm_lab.roofline_model import attainable, intensity
+from gemm_results.roofline_model import attainable, intensity
 from gpu_simulator.errors import LaunchError, SizeError
 from gpu_simulator.hardware.data_sheets import Gpu
 from gpu_simulator.hardware.occupancy import WARP, Occupancy, occupancy

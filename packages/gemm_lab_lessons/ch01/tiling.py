@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import traitlets
 
-from gemm_lab import roofline_model as model
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab_lessons.ch01.tile_resources import TileResources, tile_resources
+from gemm_results import roofline_model as model
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu

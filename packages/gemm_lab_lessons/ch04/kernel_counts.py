@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, mark
-from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.lab import kernel
 from gemm_lab.lab.on_simulator import check_on_simulator
-from gemm_lab.measure.profile import PROFILED_N, read_rows
 from gemm_lab_lessons.shared.three_counts import ARCH, GPU, METRIC, source
+from gemm_look import theme
+from gemm_look.card import card, mark
+from gemm_look.table import Table
+from gemm_results.profile import PROFILED_N, read_rows
 from gpu_simulator.argument_checks import checked
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gemm_lab.config import data_dir
-from gemm_lab.measure.profile import read_rows
 from gemm_lab_lessons.shared.patterns import INSTRUCTIONS, patterns
+from gemm_results.profile import read_rows
 
 FOLDER = data_dir("results") / "profiles" / "h200"
 ROWS = {"x1": 8, "x2": 16, "x4": 32}  # lanes whose addresses ldmatrix and stmatrix use

@@ -14,11 +14,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, remark
 from gemm_lab.notebook.trying import Missed, NotWritten, call, spelled
-from gemm_lab.plots import style
-from gemm_lab.plots.sheet import Sheet
+from gemm_look import style, theme
+from gemm_look.card import card, remark
+from gemm_look.sheet import Sheet
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError
 

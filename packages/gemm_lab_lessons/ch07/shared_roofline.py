@@ -10,12 +10,12 @@ import statistics
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gemm_lab.cards.card import card
-from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.on_simulator import check_on_simulator
-from gemm_lab.measure.cards import ProfileCard, read_cards
+from gemm_look.card import card
+from gemm_look.table import Table
+from gemm_results.recorded_cards import ProfileCard, read_cards
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.hardware.data_sheets import gpu
 

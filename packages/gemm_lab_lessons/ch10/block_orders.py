@@ -13,9 +13,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
-from gemm_lab.notebook.widgets.choices import Choices, gpu_menu, slider
-from gemm_lab.plots import style
 from gemm_lab_lessons.ch10 import block_order as model
+from gemm_lab_lessons.shared.choices import Choices, gpu_menu, slider
+from gemm_look import style
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import SizeError
 from gpu_simulator.hardware.data_sheets import Gpu, gpu

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from gemm_lab.cards.card import card
-from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
-from gemm_lab.plots import style
 from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock as bytes_per_clock
 from gemm_lab_lessons.ch10.tile_bounds import peak_at
+from gemm_look import style
+from gemm_look.card import card
+from gemm_look.table import Table
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gemm_lab import catalog
-from gemm_lab.cards.card import card
-from gemm_lab.cards.table import Table
 from gemm_lab.lab.actions.ablating import path_for, recorded_gains, rung_of
-from gemm_lab.measure.ablation import Gain
+from gemm_look.card import card
+from gemm_look.table import Table
+from gemm_results.ablation import Gain
 
 RUNS = (("burst", 4096), ("burst", 8192), ("sustained", 4096), ("sustained", 8192))
 

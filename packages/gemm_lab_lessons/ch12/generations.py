@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gemm_lab.cards.card import card
-from gemm_lab.cards.table import Table
 from gemm_lab.lab import Kernel, kernel
+from gemm_look.card import card
+from gemm_look.table import Table
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
-from gemm_lab.roofline_model import intensity, rounded_down
 from gemm_lab_lessons.ch12.rounds import rounds
+from gemm_results.roofline_model import intensity, rounded_down
 from gpu_simulator.hardware.data_sheets import gpu
 
 ROWS, COLUMNS, WIDEST = 64, 8, 256  # wgmma: 64 rows, 8 to 256 columns in steps of 8 (PTX ISA, wgmma.mma_async)

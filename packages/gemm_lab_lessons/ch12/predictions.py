@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gemm_lab import catalog
-from gemm_lab.cards.card import card, remark
-from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
-from gemm_lab.measure.blind_trials import Errors, Trial, errors, recorded_rungs, trials
-from gemm_lab.measure.profile import read_rows
+from gemm_look.card import card, remark
+from gemm_look.table import Table
+from gemm_results.blind_trials import Errors, Trial, errors, recorded_rungs, trials
+from gemm_results.profile import read_rows
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu, with_article
@@ -39,7 +39,7 @@ class Predictions:
 
     def plot(self) -> Figure:
         """Predicted over recorded cycles, with the band of ± 15 %."""
-        from gemm_lab.plots.predicted import against_recorded
+        from gemm_results.plots.predicted import against_recorded
 
         return against_recorded(self.rungs, self.blind, self.worst, self.gpu)
 

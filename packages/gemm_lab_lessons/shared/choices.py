@@ -6,11 +6,11 @@ from base64 import b64encode
 from contextlib import suppress
 from html import escape
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, mark
 from gemm_lab.notebook.widgets.asleep import live, show_beside
-from gemm_lab.plots.palette import compact
-from gemm_lab.plots.style import png
+from gemm_look import theme
+from gemm_look.card import card, mark
+from gemm_look.palette import compact
+from gemm_look.style import png
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 

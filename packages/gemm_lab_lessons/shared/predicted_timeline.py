@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.cards.predicted_card import LABELS
-from gemm_lab.cards.profile_bars import Section
 from gemm_lab.lab.predicted_timeline import PredictedTimeline
-from gemm_lab.measure.stalls import BY_KEY
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gemm_results.cards.predicted_card import LABELS
+from gemm_results.cards.profile_bars import Section
+from gemm_results.stalls import BY_KEY
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.compiler.instruction_classes import FLOAT, TENSOR, instruction_class
 from gpu_simulator.errors import LabError
-from gpu_simulator.timing.machine_code import Instruction
-from gpu_simulator.timing.recording import Recording
+from gpu_timing.cycles.machine_code import Instruction
+from gpu_timing.cycles.recording import Recording
+from gpu_timing.machine_code.instruction_classes import FLOAT, TENSOR, instruction_class
 
 AROUND = 2  # times the shown cycles that the view can be moved to either side
 MANY_WARPS = 24  # of an SM, which are too many to be seen at once

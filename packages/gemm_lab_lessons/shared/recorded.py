@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from gemm_lab.config import data_dir
-from gemm_lab.measure.profile import read_rows
+from gemm_results.profile import read_rows
 from gpu_simulator.hardware import banks
 
 LANES = np.arange(32)

@@ -16,12 +16,12 @@ import numpy as np
 
 import gpu_simulator
 from gemm_lab import compiling
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, mark
-from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
-from gemm_lab.measure.profile import read_rows
 from gemm_lab_lessons.shared.recordings import Recording, recordings
+from gemm_look import theme
+from gemm_look.card import card, mark
+from gemm_look.table import Table
+from gemm_results.profile import read_rows
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks

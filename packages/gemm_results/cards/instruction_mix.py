@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 
-from gemm_lab.cards.card import card
-from gemm_lab.cards.table import Table
-from gpu_simulator.compiler.instruction_classes import CLASSES
+from gemm_look.card import card
+from gemm_look.table import Table
+from gpu_timing.machine_code.instruction_classes import CLASSES
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class InstructionMix:
 
 def mix_section(mixes: list[InstructionMix]):
     """A `Section` that compares the main loops of several mixes; the last is the current kernel's."""
-    from gemm_lab.cards.profile_bars import Section
+    from gemm_results.cards.profile_bars import Section
 
     archs = list(dict.fromkeys(mix.arch for mix in mixes))
     names = [mix.kernel if len(archs) == 1 else f"{mix.kernel}, {mix.arch}" for mix in mixes]

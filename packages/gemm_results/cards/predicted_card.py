@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from gemm_lab.cards.card import card, facts, remark
-from gemm_lab.cards.profile_bars import Section, bars
-from gemm_lab.cards.table import Table
-from gemm_lab.measure.blind_trials import Errors
-from gemm_lab.measure.cards import ProfileCard
-from gemm_lab.measure.published_trials import Summary
-from gemm_lab.measure.stalls import STALLS
-from gemm_lab.plots import style
+from gemm_look import style
+from gemm_look.card import card, facts, remark
+from gemm_look.table import Table
+from gemm_results.blind_trials import Errors
+from gemm_results.cards.profile_bars import Section, bars
+from gemm_results.published_trials import Summary
+from gemm_results.recorded_cards import ProfileCard
+from gemm_results.stalls import STALLS
 from gpu_simulator.hardware.data_sheets import with_article
-from gpu_simulator.timing.whole_kernel import Prediction
+from gpu_timing.cycles.whole_kernel import Prediction
 
 SHOWN_LINES = 5
 SIGN = "○"  # hollow, as the points of predictions are in plots

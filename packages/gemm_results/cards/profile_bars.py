@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from gemm_lab.cards.card import LEFT, facts
-from gemm_lab.cards.theme import MARK, tag
-from gemm_lab.plots import style
+from gemm_look import style
+from gemm_look.card import LEFT, facts
+from gemm_look.theme import MARK, tag
 
 NUMBERED = 0.03  # share of the card from which a part of a bar has room for its number
 

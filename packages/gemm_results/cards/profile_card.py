@@ -6,15 +6,15 @@ import textwrap
 from dataclasses import dataclass, field, replace
 from html import escape
 
-from gemm_lab.cards import profile_bars, profile_sections
-from gemm_lab.cards.card import card, folded, remark
-from gemm_lab.cards.instruction_mix import InstructionMix, mix_section
-from gemm_lab.cards.predicted_card import Predicted
-from gemm_lab.cards.theme import tag
-from gemm_lab.measure.cards import ProfileCard
-from gemm_lab.measure.findings import Finding, findings
-from gemm_lab.measure.stalls import Stall
-from gemm_lab.plots import style
+from gemm_look import style
+from gemm_look.card import card, folded, remark
+from gemm_look.theme import tag
+from gemm_results.cards import profile_bars, profile_sections
+from gemm_results.cards.instruction_mix import InstructionMix, mix_section
+from gemm_results.cards.predicted_card import Predicted
+from gemm_results.findings import Finding, findings
+from gemm_results.recorded_cards import ProfileCard
+from gemm_results.stalls import Stall
 from gpu_simulator.hardware.data_sheets import with_article
 
 WORTH_A_WORD = 0.05  # least change of a class that is mentioned, as a share of all instructions of the rung before

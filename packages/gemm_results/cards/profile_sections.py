@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gemm_lab.cards.profile_bars import Section, short_number
-from gemm_lab.measure.cards import ProfileCard
-from gemm_lab.measure.stalls import STALLS, Stall
-from gpu_simulator.compiler.instruction_classes import CLASSES
+from gemm_results.cards.profile_bars import Section, short_number
+from gemm_results.recorded_cards import ProfileCard
+from gemm_results.stalls import STALLS, Stall
+from gpu_timing.machine_code.instruction_classes import CLASSES
 
 Cards = Sequence[tuple[str, ProfileCard]]  # (name, card), the current rung last
 SMALL_SHARE = 0.01  # states with a smaller share in all cards are drawn together

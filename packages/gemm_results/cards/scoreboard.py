@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from gemm_lab import catalog
-from gemm_lab.cards.card import card, remark
-from gemm_lab.cards.table import Table
-from gemm_lab.measure import results
-from gemm_lab.measure.ablation import Gain, gain, settings
+from gemm_look.card import card, remark
+from gemm_look.table import Table
+from gemm_results import results
+from gemm_results.ablation import Gain, gain, settings
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu, gpu
@@ -105,7 +105,7 @@ class Board:
 
         Raises `LabError` if no published text gives a share at this size.
         """
-        from gemm_lab.plots.bench import published_rows
+        from gemm_results.plots.bench import published_rows
 
         spec = catalog.ladder(ladder)
         lines = [
@@ -126,7 +126,7 @@ class Board:
 
         A kernel that rounds its operands itself reads them in the type in which they are stored.
         """
-        from gemm_lab.roofline_model import intensity
+        from gemm_results.roofline_model import intensity
 
         row = self.row(name)
         config = settings(row)
@@ -146,13 +146,13 @@ class Board:
 
         lit: the kernel to highlight.   beside: the board of another GPU, whose dots are added.
         """
-        from gemm_lab.plots.scoreboard import scoreboard as draw
+        from gemm_results.plots.scoreboard_plot import scoreboard as draw
 
         return draw(self, lit=lit, beside=beside)
 
     def roofline(self):
         """A Figure of the GPU's roofline with the fastest rung of each ladder."""
-        from gemm_lab.plots.rooflines import roofline
+        from gemm_results.plots.rooflines import roofline
 
         points: list[tuple[str, float, float]] = []
         for ladder in sorted(self.ladders, key=lambda name: self.best(name).tflops):
@@ -165,7 +165,7 @@ class Board:
         return roofline({"DRAM": self.gpu.dram_gbps}, points, ceilings=peaks, height=5.0)
 
     def caption(self) -> str:
-        from gemm_lab.plots.rows import conditions
+        from gemm_results.plots.rows import conditions
 
         rungs = [row for rows in self.ladders.values() for row in rows]
         commits = sorted({row.commit for row in rungs})
@@ -223,7 +223,7 @@ class Gains:
 
     def plot(self):
         """A Figure of the ratios with their quartiles, on a log scale, where 2 and ½ are equally far from 1."""
-        from gemm_lab.plots.scoreboard import gains as draw
+        from gemm_results.plots.scoreboard_plot import gains as draw
 
         return draw(self)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gemm_lab.model.pipeline_timeline import Timeline, broken_laws
+from gpu_timing.logical.pipeline_timeline import Timeline, broken_laws
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Pipeline:
         return Pipeline(tuple(timeline.between(start, end) for timeline in self.timelines))
 
     def plot(self, title: str = "") -> Any:
-        from gemm_lab.plots.timeline import timeline
+        from gemm_results.plots.timeline import timeline
 
         return timeline(self.timelines, title)
 
     def _repr_png_(self):
-        from gemm_lab.plots.palette import compact
-        from gemm_lab.plots.style import SHOWN_DPI, png
+        from gemm_look.palette import compact
+        from gemm_look.style import SHOWN_DPI, png
 
         return compact(png(self.plot(), SHOWN_DPI), most=32, apart=22)  # hatches make large files
 

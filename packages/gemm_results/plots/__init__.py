@@ -4,11 +4,11 @@ Speeds are in TFLOPS, sizes in elements, bandwidths in GB/s, clocks in MHz. A me
 columns of `results/measured/<gpu>.csv` as attributes.
 """
 
-from gemm_lab.plots.bench import bench
-from gemm_lab.plots.code_strip import code_strip
-from gemm_lab.plots.rooflines import roofline
-from gemm_lab.plots.speed import ladder, sizes
-from gemm_lab.plots.timeline import timeline
+from gemm_results.plots.bench import bench
+from gemm_results.plots.code_strip import code_strip
+from gemm_results.plots.rooflines import roofline
+from gemm_results.plots.speed import ladder, sizes
+from gemm_results.plots.timeline import timeline
 
 __all__ = [
     "bench",

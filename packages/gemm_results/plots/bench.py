@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from gemm_lab.plots import rows as read
-from gemm_lab.plots.bars import bars
-from gemm_lab.plots.speed import ladder
-from gemm_lab.published import published as figures
+from gemm_results.plots import rows as read
+from gemm_results.plots.bars import bars
+from gemm_results.plots.speed import ladder
+from gemm_results.published import published as figures
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gemm_lab.plots import style
+from gemm_look import style
 from gpu_simulator.errors import LabError
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gemm_lab.plots import rows as read
-from gemm_lab.plots import style
-from gemm_lab.plots.point_labels import label_points
+from gemm_look import style
+from gemm_look.point_labels import label_points
+from gemm_results.plots import rows as read
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gemm_lab import roofline_model as model
-from gemm_lab.plots import style
-from gemm_lab.plots.point_labels import label_points
+from gemm_look import style
+from gemm_look.point_labels import label_points
+from gemm_results import roofline_model as model
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu
 
@@ -55,7 +55,7 @@ def roofline(
 ) -> Figure:
     """min(bandwidth x intensity, ceiling) for each memory level and ceiling, with their balance points.
 
-    gpu_or_levels: a Gpu, a Roofline of `gemm_lab.roofline_model`, or {memory: GB/s}.
+    gpu_or_levels: a Gpu, a Roofline of `gemm_results.roofline_model`, or {memory: GB/s}.
     ceilings: {name: TFLOPS}; by default those of the Gpu or the Roofline.
     points: (label, FLOP/byte, TFLOPS).   log: both axes logarithmic.   height: inches.
     Raises `LabError` without a memory level or a ceiling.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gemm_lab.plots import rows as read
-from gemm_lab.plots import style
+from gemm_look import style
+from gemm_results.plots import rows as read
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gemm_lab.plots import rows as read
-from gemm_lab.plots import style
+from gemm_look import style
+from gemm_results.plots import rows as read
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 

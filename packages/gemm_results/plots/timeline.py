@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from gemm_lab.model.pipeline_timeline import Event, Timeline, block_of
-from gemm_lab.plots import style
+from gemm_look import style
 from gpu_simulator.errors import LabError
+from gpu_timing.logical.pipeline_timeline import Event, Timeline, block_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

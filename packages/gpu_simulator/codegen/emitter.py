@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from gpu_simulator.codegen import allow_list as generated
+from gpu_simulator import allow_list as generated
 from gpu_simulator.codegen.fusion import fused_code
 from gpu_simulator.codegen.registry import EMITTERS
 from gpu_simulator.codegen.unwritten_registers import instructions_of

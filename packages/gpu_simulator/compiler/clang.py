@@ -145,7 +145,7 @@ def to_ptx(
         told = [d for d in diagnostics if d.severity == "error"]
         return told or [Diagnostic(name, 0, "error", log.strip() or "clang gave no reason")], None
     if _in_use.writes_ir:
-        from gpu_simulator.compiler.llvm_ir import translate  # few need it
+        from llvm_ir_to_ptx import translate  # few need it
 
         return diagnostics, translate(output, arch=arch)
     return diagnostics, _with_call_sites(output)

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gpu_simulator.timing.constants_file import Constants
-from gpu_simulator.timing.machine_code import Instruction
-from gpu_simulator.timing.memory_path import MemoryPath
-from gpu_simulator.timing.pipes import PIPES, Step, tcgen05_shape
-from gpu_simulator.timing.stall_reasons import LONG
-from gpu_simulator.timing.tracing import Access
+from gpu_timing.cycles.constants_file import Constants
+from gpu_timing.cycles.machine_code import Instruction
+from gpu_timing.cycles.memory_path import MemoryPath
+from gpu_timing.cycles.pipes import PIPES, Step, tcgen05_shape
+from gpu_timing.cycles.stall_reasons import LONG
+from gpu_timing.cycles.tracing import Access
 
 NEVER = math.inf
 _TENSOR = PIPES.index("tensor")

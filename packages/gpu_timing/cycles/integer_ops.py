@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpu_simulator.timing.machine_code import Instruction, Operand
+from gpu_timing.cycles.machine_code import Instruction, Operand
 
 
 def literal(value: object) -> int:

@@ -12,8 +12,8 @@ import numpy as np
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.tensor_map import ELEMENT_BYTES, TensorMap
 from gpu_simulator.ptx.declarations import parameters_of
-from gpu_simulator.timing.constant_memory import first_parameter
-from gpu_simulator.timing.tracing import Launch
+from gpu_timing.cycles.constant_memory import first_parameter
+from gpu_timing.cycles.tracing import Launch
 
 FIRST_ARRAY = 1 << 40  # addresses of the arrays: so far apart that no two share a line
 APART = 1 << 36

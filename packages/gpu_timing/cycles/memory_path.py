@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 
-from gpu_simulator.timing.constants_file import Constants
-from gpu_simulator.timing.tracing import Access
+from gpu_timing.cycles.constants_file import Constants
+from gpu_timing.cycles.tracing import Access
 
 LINE = 128
 DRAM_BYTES = 64  # that a request to DRAM brings to L2

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.codegen.allow_list import Language, function_of
-from gpu_simulator.timing import word_functions
-from gpu_simulator.timing.integer_ops import Writer
-from gpu_simulator.timing.machine_code import Instruction
-from gpu_simulator.timing.pipes import TCGEN05_KINDS
+from gpu_simulator.allow_list import Language, function_of
+from gpu_timing.cycles import word_functions
+from gpu_timing.cycles.integer_ops import Writer
+from gpu_timing.cycles.machine_code import Instruction
+from gpu_timing.cycles.pipes import TCGEN05_KINDS
 
 SHARED = frozenset(("LDS", "STS", "LDSM", "STSM", "LDGSTS", "ATOMS"))
 GLOBAL = frozenset(("LDG", "STG", "LDGSTS", "LD", "ST", "LDL", "STL", "RED", "ATOMG", "ATOM"))

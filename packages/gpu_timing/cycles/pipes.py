@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_simulator.hardware.instruction_descriptor import decode
-from gpu_simulator.timing.constants_file import Constants
-from gpu_simulator.timing.machine_code import NO_SCOREBOARD, Instruction
+from gpu_timing.cycles.constants_file import Constants
+from gpu_timing.cycles.machine_code import NO_SCOREBOARD, Instruction
 
 PIPES = ("tensor", "fma", "heavy", "alu", "xu", "uniform", "branch", "mio")
 

@@ -10,11 +10,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gpu_simulator.compiler.main_loop import main_loop
-from gpu_simulator.timing.machine_code import Instruction
-from gpu_simulator.timing.pipes import PIPES
-from gpu_simulator.timing.sm import SmModel
-from gpu_simulator.timing.stall_reasons import LG, MATH, MIO, NOT_SELECTED, REASONS, SELECTED
+from gpu_timing.cycles.machine_code import Instruction
+from gpu_timing.cycles.pipes import PIPES
+from gpu_timing.cycles.sm import SmModel
+from gpu_timing.cycles.stall_reasons import LG, MATH, MIO, NOT_SELECTED, REASONS, SELECTED
+from gpu_timing.machine_code.main_loop import main_loop
 
 SHARED_UNITS = {"shared_memory": "data", "l1_tags": "tag", "l2_port": "port"}  # and their names in `MemoryPath`
 # What a warp can wait for once its own dependences are met: first another warp is chosen, then the unit is taken.

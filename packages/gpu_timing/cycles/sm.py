@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_simulator.errors import LabError
-from gpu_simulator.timing.asynchronous_units import NEVER, AsynchronousUnits, Mbarrier
-from gpu_simulator.timing.constants_file import Constants
-from gpu_simulator.timing.memory_path import Beyond, MemoryPath
-from gpu_simulator.timing.pipes import PIPES, TCGEN05_KINDS, Step, steps_of, wgmma_shape
-from gpu_simulator.timing.stall_reasons import (
+from gpu_timing.cycles.asynchronous_units import NEVER, AsynchronousUnits, Mbarrier
+from gpu_timing.cycles.constants_file import Constants
+from gpu_timing.cycles.memory_path import Beyond, MemoryPath
+from gpu_timing.cycles.pipes import PIPES, TCGEN05_KINDS, Step, steps_of, wgmma_shape
+from gpu_timing.cycles.stall_reasons import (
     BARRIER,
     BRANCH,
     GMMA,
@@ -35,7 +35,7 @@ from gpu_simulator.timing.stall_reasons import (
     SHORT,
     WAIT,
 )
-from gpu_simulator.timing.tracing import Access, Trace
+from gpu_timing.cycles.tracing import Access, Trace
 
 _TENSOR, _FMA, _HEAVY, _MIO = (PIPES.index(name) for name in ("tensor", "fma", "heavy", "mio"))
 

@@ -16,11 +16,11 @@ import numpy as np
 from gpu_simulator.compiler.disassembly import HasCubin, disassemble
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks
-from gpu_simulator.timing.constant_memory import PARAMETERS_AT, SHARED_WINDOW, ConstantMemory
-from gpu_simulator.timing.integer_ops import Writer
-from gpu_simulator.timing.machine_code import Instruction, decode
-from gpu_simulator.timing.path_functions import ENDS, SHARED, UNITS, block_function, needed_of, stored_bytes
-from gpu_simulator.timing.pipes import TCGEN05_KINDS
+from gpu_timing.cycles.constant_memory import PARAMETERS_AT, SHARED_WINDOW, ConstantMemory
+from gpu_timing.cycles.integer_ops import Writer
+from gpu_timing.cycles.machine_code import Instruction, decode
+from gpu_timing.cycles.path_functions import ENDS, SHARED, UNITS, block_function, needed_of, stored_bytes
+from gpu_timing.cycles.pipes import TCGEN05_KINDS
 
 MAX_STEPS = 2_000_000  # basic blocks that a trace may have
 

@@ -17,13 +17,13 @@ import numpy as np
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.hardware.occupancy import occupancy
-from gpu_simulator.timing.constants_file import Constants, constants
-from gpu_simulator.timing.machine_code import Instruction
-from gpu_simulator.timing.memory_path import LINE, Beyond
-from gpu_simulator.timing.pipes import TCGEN05_KINDS
-from gpu_simulator.timing.recording import RecordedSm, Recording
-from gpu_simulator.timing.sm import REASONS, SmModel, SmResult
-from gpu_simulator.timing.tracing import Launch, Trace, trace
+from gpu_timing.cycles.constants_file import Constants, constants
+from gpu_timing.cycles.machine_code import Instruction
+from gpu_timing.cycles.memory_path import LINE, Beyond
+from gpu_timing.cycles.pipes import TCGEN05_KINDS
+from gpu_timing.cycles.recording import RecordedSm, Recording
+from gpu_timing.cycles.sm import REASONS, SmModel, SmResult
+from gpu_timing.cycles.tracing import Launch, Trace, trace
 
 BUDGET = 120_000  # warp instructions of the blocks of an SM that are stepped through
 MOST_WAVES = 8  # of a grid whose first wave matters

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gemm_lab.model.pipeline_timeline import Event, Timeline
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu
-from gpu_simulator.timeline.trace import COPIES, LOAD, STORES, TCGEN05, WAIT, Step, Trace
+from gpu_timing.logical.pipeline_timeline import Event, Timeline
+from gpu_timing.logical.trace import COPIES, LOAD, STORES, TCGEN05, WAIT, Step, Trace
 
 # Dense FLOP of one SM per clock, for 16-bit inputs and FP32 accumulators: the data sheet's peak ÷ SMs ÷ the clock for
 # which the peak is given. The B200's clock is not published; with 8,192, its 2,250 TFLOPS mean 1.86 GHz. GeForce GPUs

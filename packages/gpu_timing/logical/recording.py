@@ -1,7 +1,7 @@
 """Records the schedule of a launch as a `Trace`: what each warp requests and what it waits for, without times.
 
     trace = record(compiled, grid, block, args)          block 0 alone
-    place(trace, Costs.of(gpu("b200")))                  in logical time (`gemm_lab.model.pipeline_placing`)
+    place(trace, Costs.of(gpu("b200")))                  in logical time (`gpu_timing.logical.pipeline_placing`)
 
 The recorder sets probes at the relevant instructions, as `inspect` does, so a launch that is not recorded is not
 slower. The phases of mbarriers are those that the simulator counted when a copy or a commit completed, and when a wait
@@ -22,8 +22,8 @@ from gpu_simulator.launching import _only_entry, run_block
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.ptx.ir import Memory, Register
 from gpu_simulator.ptx.types import CODES, SIZE
-from gpu_simulator.timeline.stops import Stop
-from gpu_simulator.timeline.trace import (
+from gpu_timing.logical.stops import Stop
+from gpu_timing.logical.trace import (
     ARRIVE,
     ASYNC,
     COMMIT,

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 
 from gpu_simulator.compiler.disassembly import SassLine
-from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import LabError
+from gpu_timing.machine_code.main_loop import main_loop
 
 _REGISTER = re.compile(r"\bR(\d+)(\.64)?")
 _READS_ONLY = ("ST", "LDGSTS", "BAR", "BRA", "DEPBAR", "LDGDEPBAR", "ISETP", "RED")

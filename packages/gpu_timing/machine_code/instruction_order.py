@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from gpu_simulator.compiler.disassembly import SassLine
-from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import LabError
+from gpu_timing.machine_code.main_loop import main_loop
 
 _REGISTER = re.compile(r"\bR(\d+)\b")
 _LDG_REGISTERS = {"128": 4, "64": 2}  # number of registers that LDG.….128 and LDG.….64 load

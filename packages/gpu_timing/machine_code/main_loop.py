@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpu_simulator.compiler.detours import with_detours
 from gpu_simulator.compiler.disassembly import INDIRECT, SassLine
 from gpu_simulator.errors import LabError
+from gpu_timing.machine_code.detours import with_detours
 
 MOST_LINES = 50_000
 _SHAPE = re.compile(r"^[A-Z]+MMA\.(?:(\d+)x(\d+)x(\d+)|(16|8)(8)(\d+)\b)")

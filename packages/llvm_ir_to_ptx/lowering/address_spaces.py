@@ -5,11 +5,11 @@ clang computes with generic pointers. A pointer is in a state space if each poin
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import SPACES
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.module import Function, Module, Parameter
-from gpu_simulator.compiler.llvm_ir.reading.types import Pointer
-from gpu_simulator.compiler.llvm_ir.reading.values import Conversion, Element, Global, Local, Value, Zero
+from llvm_ir_to_ptx.lowering.addresses import SPACES
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.module import Function, Module, Parameter
+from llvm_ir_to_ptx.reading.types import Pointer
+from llvm_ir_to_ptx.reading.values import Conversion, Element, Global, Local, Value, Zero
 
 _ANY = "any"  # of a pointer that may be in every space, as nothing is known of it yet
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpu_simulator.compiler.llvm_ir.code import Code, is_register
-from gpu_simulator.compiler.llvm_ir.lowering import integers
-from gpu_simulator.compiler.llvm_ir.reading.types import Array, Integer, Struct, Type, Vector, field_offset, size_of
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.code import Code, is_register
+from llvm_ir_to_ptx.lowering import integers
+from llvm_ir_to_ptx.reading.types import Array, Integer, Struct, Type, Vector, field_offset, size_of
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 SPACES = {1: "global", 3: "shared", 4: "const", 5: "local", 101: "param"}
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.code import register_type
-from gpu_simulator.compiler.llvm_ir.lowering import addresses, conversions, floats, integers
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
-from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering, Operand
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.types import Float, Integer, Pointer, Vector, part_at, scalars
-from gpu_simulator.compiler.llvm_ir.reading.values import Aggregate, Number, Typed, Value, Zero
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.code import register_type
+from llvm_ir_to_ptx.lowering import addresses, conversions, floats, integers
+from llvm_ir_to_ptx.lowering.addresses import Address
+from llvm_ir_to_ptx.lowering.context import Lowering, Operand
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.types import Float, Integer, Pointer, Vector, part_at, scalars
+from llvm_ir_to_ptx.reading.values import Aggregate, Number, Typed, Value, Zero
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 
 def binary(low: Lowering, instruction: Instruction) -> None:

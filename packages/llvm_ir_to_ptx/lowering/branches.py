@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.code import register_type
-from gpu_simulator.compiler.llvm_ir.lowering import addresses, integers
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
-from gpu_simulator.compiler.llvm_ir.lowering.arithmetic import in_common
-from gpu_simulator.compiler.llvm_ir.lowering.calls import hand_over
-from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.types import Integer, Pointer, scalars
-from gpu_simulator.compiler.llvm_ir.reading.values import Typed, Zero
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.code import register_type
+from llvm_ir_to_ptx.lowering import addresses, integers
+from llvm_ir_to_ptx.lowering.addresses import Address
+from llvm_ir_to_ptx.lowering.arithmetic import in_common
+from llvm_ir_to_ptx.lowering.calls import hand_over
+from llvm_ir_to_ptx.lowering.context import Lowering
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.types import Integer, Pointer, scalars
+from llvm_ir_to_ptx.reading.values import Typed, Zero
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 
 def declare_phis(low: Lowering, block: str, instructions: list[Instruction]) -> None:

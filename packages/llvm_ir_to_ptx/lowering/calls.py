@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.lowering import conversions
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
-from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering, symbol
-from gpu_simulator.compiler.llvm_ir.lowering.intrinsics import intrinsic
-from gpu_simulator.compiler.llvm_ir.lowering.memory import copy, load_from, memory_type, store_to
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.module import Function, Parameter
-from gpu_simulator.compiler.llvm_ir.reading.types import VOID, WORD, Integer, Pointer, Type, align_of, scalars, size_of
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.lowering import conversions
+from llvm_ir_to_ptx.lowering.addresses import Address
+from llvm_ir_to_ptx.lowering.context import Lowering, symbol
+from llvm_ir_to_ptx.lowering.intrinsics import intrinsic
+from llvm_ir_to_ptx.lowering.memory import copy, load_from, memory_type, store_to
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.module import Function, Parameter
+from llvm_ir_to_ptx.reading.types import VOID, WORD, Integer, Pointer, Type, align_of, scalars, size_of
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 
 def passed(of: Type) -> Type:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from gpu_simulator.compiler.llvm_ir.code import Code, register_type
-from gpu_simulator.compiler.llvm_ir.lowering import addresses, conversions, floats, integers
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import SPACES, Address
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.module import Function, Module
-from gpu_simulator.compiler.llvm_ir.reading.types import Float, Integer, Pointer, Scalar, Type, scalars
-from gpu_simulator.compiler.llvm_ir.reading.values import (
+from llvm_ir_to_ptx.code import Code, register_type
+from llvm_ir_to_ptx.lowering import addresses, conversions, floats, integers
+from llvm_ir_to_ptx.lowering.addresses import SPACES, Address
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.module import Function, Module
+from llvm_ir_to_ptx.reading.types import Float, Integer, Pointer, Scalar, Type, scalars
+from llvm_ir_to_ptx.reading.values import (
     Aggregate,
     Binary,
     Conversion,
@@ -22,7 +22,7 @@ from gpu_simulator.compiler.llvm_ir.reading.values import (
     Typed,
     Zero,
 )
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 # A scalar: a register or constant, or for a pointer an address.
 Operand = str | Address

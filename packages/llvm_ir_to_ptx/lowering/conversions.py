@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.code import Code, is_register, register_type, width
-from gpu_simulator.compiler.llvm_ir.lowering import floats, integers
-from gpu_simulator.compiler.llvm_ir.reading.types import BOOLEAN, WORD, Float, Integer, Scalar
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.code import Code, is_register, register_type, width
+from llvm_ir_to_ptx.lowering import floats, integers
+from llvm_ir_to_ptx.reading.types import BOOLEAN, WORD, Float, Integer, Scalar
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 
 def convert(code: Code, op: str, of: Scalar, to: Scalar, value: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.code import Code, is_register, register_type
-from gpu_simulator.compiler.llvm_ir.reading.types import Float
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.code import Code, is_register, register_type
+from llvm_ir_to_ptx.reading.types import Float
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 SINGLE = Float("float")
 COMPARISONS = {

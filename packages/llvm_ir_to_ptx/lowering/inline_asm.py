@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from gpu_simulator.compiler.llvm_ir.code import is_register, register_type
-from gpu_simulator.compiler.llvm_ir.lowering import conversions, integers
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
-from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering, Operand
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.types import BOOLEAN, Float, Integer, Pointer, Scalar, scalars
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.code import is_register, register_type
+from llvm_ir_to_ptx.lowering import conversions, integers
+from llvm_ir_to_ptx.lowering.addresses import Address
+from llvm_ir_to_ptx.lowering.context import Lowering, Operand
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.types import BOOLEAN, Float, Integer, Pointer, Scalar, scalars
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 # The letter of a constraint, and the type of the register that it asks for.
 LETTERS: dict[str, Scalar] = {

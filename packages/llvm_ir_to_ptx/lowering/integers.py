@@ -6,9 +6,9 @@ zero. An integer of one bit is a predicate.
 
 from __future__ import annotations
 
-from gpu_simulator.compiler.llvm_ir.code import Code, is_register, register_type, width
-from gpu_simulator.compiler.llvm_ir.reading.types import BOOLEAN, Integer
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.code import Code, is_register, register_type, width
+from llvm_ir_to_ptx.reading.types import BOOLEAN, Integer
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 _LOGIC = {"and": "and", "or": "or", "xor": "xor", "add": "xor", "sub": "xor", "mul": "and"}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from gpu_simulator.compiler.llvm_ir.code import register_type, width
-from gpu_simulator.compiler.llvm_ir.lowering import conversions, floats, integers
-from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
-from gpu_simulator.compiler.llvm_ir.lowering.memory_blocks import copied, filled
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.types import BOOLEAN, WORD, Float, Integer, Scalar, scalars
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.code import register_type, width
+from llvm_ir_to_ptx.lowering import conversions, floats, integers
+from llvm_ir_to_ptx.lowering.context import Lowering
+from llvm_ir_to_ptx.lowering.memory_blocks import copied, filled
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.types import BOOLEAN, WORD, Float, Integer, Scalar, scalars
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 Lower = Callable[[Lowering, Instruction], None]
 

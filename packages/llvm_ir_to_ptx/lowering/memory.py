@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import gcd
 
-from gpu_simulator.compiler.llvm_ir.code import Load, register_type
-from gpu_simulator.compiler.llvm_ir.lowering import conversions
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address
-from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.types import (
+from llvm_ir_to_ptx.code import Load, register_type
+from llvm_ir_to_ptx.lowering import conversions
+from llvm_ir_to_ptx.lowering.addresses import Address
+from llvm_ir_to_ptx.lowering.context import Lowering
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.types import (
     BOOLEAN,
     WORD,
     Float,
@@ -25,7 +25,7 @@ from gpu_simulator.compiler.llvm_ir.reading.types import (
     size_and_align,
     size_of,
 )
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 _SCOPES = {"": "sys", "device": "gpu", "agent": "gpu", "cluster": "cluster", "block": "cta", "workgroup": "cta"}
 _ORDERS = {"unordered": "relaxed", "monotonic": "relaxed", "acquire": "acquire", "release": "release"}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu_simulator.compiler.llvm_ir.lowering import conversions, integers
-from gpu_simulator.compiler.llvm_ir.lowering.addresses import Address, in_register
-from gpu_simulator.compiler.llvm_ir.lowering.context import Lowering
-from gpu_simulator.compiler.llvm_ir.lowering.memory import bytes_type, load_from, store_to
-from gpu_simulator.compiler.llvm_ir.reading.instructions import Instruction
-from gpu_simulator.compiler.llvm_ir.reading.types import Integer, scalars
-from gpu_simulator.compiler.llvm_ir.reading.values import Number
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.lowering import conversions, integers
+from llvm_ir_to_ptx.lowering.addresses import Address, in_register
+from llvm_ir_to_ptx.lowering.context import Lowering
+from llvm_ir_to_ptx.lowering.memory import bytes_type, load_from, store_to
+from llvm_ir_to_ptx.reading.instructions import Instruction
+from llvm_ir_to_ptx.reading.types import Integer, scalars
+from llvm_ir_to_ptx.reading.values import Number
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 _BYTE, _LONG = Integer(8), Integer(64)
 _MOST_UNROLLED = 1024  # bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from gpu_simulator.compiler.llvm_ir.reading.types import (
+from llvm_ir_to_ptx.reading.types import (
     FLOAT_BITS,
     Array,
     Float,
@@ -16,7 +16,7 @@ from gpu_simulator.compiler.llvm_ir.reading.types import (
     Vector,
     Void,
 )
-from gpu_simulator.compiler.llvm_ir.reading.values import (
+from llvm_ir_to_ptx.reading.values import (
     Aggregate,
     Binary,
     Conversion,
@@ -29,7 +29,7 @@ from gpu_simulator.compiler.llvm_ir.reading.values import (
     Zero,
     float_bits,
 )
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR, shortened
+from llvm_ir_to_ptx.unsupported import UnsupportedIR, shortened
 
 _TOKEN = re.compile(
     r"""\s*(

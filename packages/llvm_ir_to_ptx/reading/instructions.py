@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpu_simulator.compiler.llvm_ir.reading.cursor import Cursor, bare, unescaped, words
-from gpu_simulator.compiler.llvm_ir.reading.types import BOOLEAN, VOID, Integer, Pointer, Struct, Type, Vector, part_at
-from gpu_simulator.compiler.llvm_ir.reading.values import Typed, Value
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR, shortened
+from llvm_ir_to_ptx.reading.cursor import Cursor, bare, unescaped, words
+from llvm_ir_to_ptx.reading.types import BOOLEAN, VOID, Integer, Pointer, Struct, Type, Vector, part_at
+from llvm_ir_to_ptx.reading.values import Typed, Value
+from llvm_ir_to_ptx.unsupported import UnsupportedIR, shortened
 
 BINARY = words(
     """

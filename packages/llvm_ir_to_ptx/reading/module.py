@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpu_simulator.compiler.llvm_ir.reading.cursor import Cursor, bare
-from gpu_simulator.compiler.llvm_ir.reading.debug_lines import DebugLines
-from gpu_simulator.compiler.llvm_ir.reading.instructions import ENDS, Instruction, read_instruction
-from gpu_simulator.compiler.llvm_ir.reading.types import Type, align_of
-from gpu_simulator.compiler.llvm_ir.reading.values import Value
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR, shortened
+from llvm_ir_to_ptx.reading.cursor import Cursor, bare
+from llvm_ir_to_ptx.reading.debug_lines import DebugLines
+from llvm_ir_to_ptx.reading.instructions import ENDS, Instruction, read_instruction
+from llvm_ir_to_ptx.reading.types import Type, align_of
+from llvm_ir_to_ptx.reading.values import Value
+from llvm_ir_to_ptx.unsupported import UnsupportedIR, shortened
 
 _NAME = r'(?:"[^"]*"|[-\w.$]+)'
 _TYPE = re.compile(rf"%({_NAME}) = type (.*)")

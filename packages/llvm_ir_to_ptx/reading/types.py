@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_simulator.compiler.llvm_ir.unsupported import UnsupportedIR
+from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 

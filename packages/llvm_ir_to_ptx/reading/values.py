@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpu_simulator.compiler.llvm_ir.reading.types import Type
+from llvm_ir_to_ptx.reading.types import Type
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import gpu_simulator
-from gpu_simulator.compiler.llvm_ir import translate
+from llvm_ir_to_ptx import translate
 
 HEAD = """target triple = "nvptx64-nvidia-cuda"
 {before}

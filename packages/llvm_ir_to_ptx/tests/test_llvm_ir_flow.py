@@ -8,8 +8,8 @@ import pytest
 from ir_text import at
 
 import gpu_simulator
-from gpu_simulator.compiler.llvm_ir import UnsupportedIR, translate
 from gpu_simulator.ptx.parser import parse
+from llvm_ir_to_ptx import UnsupportedIR, translate
 
 LOOP = """  br label %loop
 loop:

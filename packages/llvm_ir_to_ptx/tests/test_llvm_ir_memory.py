@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from ir_text import at
 
-from gpu_simulator.compiler.llvm_ir import translate
+from llvm_ir_to_ptx import translate
 
 SHARED = "@s = internal addrspace(3) global [64 x i32] undef, align 16"
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from ir_text import at
 
-from gpu_simulator.compiler.llvm_ir import translate
-from gpu_simulator.compiler.llvm_ir.code import Code
-from gpu_simulator.compiler.llvm_ir.moves import without_moves
+from llvm_ir_to_ptx import translate
+from llvm_ir_to_ptx.code import Code
+from llvm_ir_to_ptx.moves import without_moves
 
 STORE = at("pd", "i32", "d") + "  store i32 %r, ptr %pd\n  ret void"
 SUM = """  br label %loop

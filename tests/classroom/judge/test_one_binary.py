@@ -8,8 +8,8 @@ from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab_classroom.judge.strict_rules import StrictRules
 from gemm_lab_classroom.skeletons import solution
 from gpu_simulator import compiler
-from gpu_simulator.compiler.main_loop import product_loops
 from gpu_simulator.errors import LabError
+from gpu_timing.machine_code.main_loop import product_loops
 
 COUNTED = sorted(name for name, task in exercises().items() if "arch" in task.criteria)
 

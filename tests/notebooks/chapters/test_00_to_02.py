@@ -4,8 +4,8 @@ import json
 import re
 
 import gemm_lab as lab
-from gemm_lab import roofline_model as roofline
 from gemm_lab.config import data_dir
+from gemm_results import roofline_model as roofline
 from tools.figures.tiling import tile_intensity
 
 

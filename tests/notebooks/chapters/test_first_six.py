@@ -107,7 +107,7 @@ def test_04_says_before_its_exercise_how_little_it_repairs():
 
 
 def test_the_layout_without_brackets_is_refused_and_its_reason_is_said():
-    from gemm_lab.notebook.judges.brackets import sums_beside_xor
+    from gemm_lab_lessons.shared.criteria.brackets import sums_beside_xor
 
     assert lab.exercise("05_every_row").criteria["brackets"] is True
     text = prose("05_padding_and_swizzling")

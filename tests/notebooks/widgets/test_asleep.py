@@ -5,8 +5,8 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.widgets.asleep import ASLEEP, VIEW, show_beside
-from gemm_lab.notebook.widgets.choices import Choices
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gemm_lab_lessons.shared.choices import Choices
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_without_a_front_end_of_widgets_there_is_one_output(outputs, monkeypatch
     monkeypatch.setattr("gemm_lab.notebook.predict.live", lambda box: {})
     (only,) = outputs(lab.predict("Is it 8?"))
     assert "Is it 8?" in only["text/html"] and "a picture of the box" in only["text/html"]
-    monkeypatch.setattr("gemm_lab.notebook.widgets.choices.live", lambda box: 1 / 0)
+    monkeypatch.setattr("gemm_lab_lessons.shared.choices.live", lambda box: 1 / 0)
     (only,) = outputs(MADE["order of the output tiles"]())
     assert "image/png" in only and VIEW not in only
 

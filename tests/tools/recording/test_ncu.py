@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gemm_lab.measure.cards import read_cards
-from gemm_lab.measure.profile import METRICS
+from gemm_results.profile import METRICS
+from gemm_results.recorded_cards import read_cards
 from gpu_simulator.errors import ConfigError, LabError, MissingDependency
 from gpu_simulator.hardware.data_sheets import gpu
 from tools.recording import ncu

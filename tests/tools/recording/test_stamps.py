@@ -7,9 +7,9 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.lab.on_simulator import launch
-from gemm_lab.measure import timeline_files
 from gemm_lab.measure.inputs import make_inputs, reference
-from gemm_lab.model.pipeline_timeline import Timeline, broken_laws
+from gemm_results import timeline_files
+from gpu_timing.logical.pipeline_timeline import Timeline, broken_laws
 from tools.recording import stamps, timelines
 from tools.recording.__main__ import main
 

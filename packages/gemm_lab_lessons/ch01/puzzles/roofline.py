@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from gemm_lab import roofline_model as model
 from gemm_lab.notebook.puzzle import Facts, register
 from gemm_lab.notebook.trying import expect, expect_all
 from gemm_lab.source_text import plural
 from gemm_lab_lessons.shared.tiled_matmul import tiled_matmul
+from gemm_results import roofline_model as model
 
 
 @register(

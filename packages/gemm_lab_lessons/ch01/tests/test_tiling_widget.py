@@ -3,8 +3,8 @@
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.roofline_model import rounded_down
 from gemm_lab_lessons.ch01.tiling import TILES, TileExplorer, bars, tile_facts
+from gemm_results.roofline_model import rounded_down
 from gpu_simulator.errors import LabError
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.notebook.exercises import WrongAnswer
-from gemm_lab.notebook.judges.fragment_check import compare, explain_fragments, fragments_held
 from gemm_lab_classroom.skeletons import solution
+from gemm_lab_lessons.shared.criteria.fragment_check import compare, explain_fragments, fragments_held
 from gpu_simulator.hardware.mma_layouts import Mma
 
 PLAIN, LDMATRIX, WMMA = (lab.kernel(f"lessons/0{number}") for number in (1, 2, 3))

@@ -12,13 +12,13 @@ from html import escape
 
 import numpy as np
 
-from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, facts
 from gemm_lab.compiling import compile
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_formula import formula, index
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_goals import Goal
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import PuzzleLayout
+from gemm_look import theme
+from gemm_look.card import card, facts
 from gpu_simulator import launch
 
 N = 64  # the product is N × N × N: one block, one tile of A and one of B

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gemm_lab.plots.style import drawn
 from gemm_lab_lessons.ch05.arrangement import PANEL, arrangement
+from gemm_look.style import drawn
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import banks
 from tests.tools.test_figures import problems

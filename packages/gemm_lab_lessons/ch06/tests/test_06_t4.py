@@ -6,13 +6,13 @@ import nbformat
 import pytest
 
 import gemm_lab as lab
-from gemm_lab import plots
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
-from gemm_lab.roofline_model import l2_argument
 from gemm_lab_classroom import skeletons
-from gpu_simulator.compiler.instruction_order import mma_before_use, runs
-from gpu_simulator.compiler.main_loop import main_loop
+from gemm_results import plots
+from gemm_results.roofline_model import l2_argument
+from gpu_timing.machine_code.instruction_order import mma_before_use, runs
+from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import png
 
 ARCH = "sm_75"

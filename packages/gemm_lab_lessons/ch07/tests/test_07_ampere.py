@@ -7,13 +7,13 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.measure.cards import read_cards
-from gemm_lab.measure.published_trials import steps
 from gemm_lab_lessons.ch07.shared_roofline import cycles_in, cycles_per_mma, shared_roofline
 from gemm_lab_lessons.ch10.block_orders import order_facts
-from gpu_simulator.compiler.address_reuse import until_overwritten
-from gpu_simulator.compiler.instruction_order import mma_before_use, runs
-from gpu_simulator.compiler.main_loop import main_loop
+from gemm_results.published_trials import steps
+from gemm_results.recorded_cards import read_cards
+from gpu_timing.machine_code.address_reuse import until_overwritten
+from gpu_timing.machine_code.instruction_order import mma_before_use, runs
+from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import async_copies, tails
 
 ARCH = "sm_90a"  # that of the recorded GPU

@@ -5,15 +5,15 @@ import pytest
 import gemm_lab as lab
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
-from gemm_lab.measure import published_trials
-from gemm_lab.published import published
 from gemm_lab_lessons.ch07.shared_roofline import cycles_per_mma, shared_roofline
 from gemm_lab_lessons.ch08.mbarrier_phases import stage_and_parities
 from gemm_lab_lessons.shared.fault_injection import inject_fault
+from gemm_results import published_trials
+from gemm_results.published import published
 from gpu_simulator import compiler
-from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import ConfigError, LaunchError
 from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
+from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import quads
 
 AMPERE = lab.kernel("ampere/10")

@@ -7,8 +7,8 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.notebook.scoreboard import scoreboard
-from gemm_lab.published import published
-from gpu_simulator.compiler.main_loop import main_loop
+from gemm_results.published import published
+from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import wmma
 
 ARCH = "sm_90a"

@@ -9,13 +9,13 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.measure.profile import read_rows
 from gemm_lab_lessons.ch10.block_order import block_order, waves
 from gemm_lab_lessons.ch10.tile_bounds import tail
 from gemm_lab_lessons.ch10.wgmma_operands import wavefronts
 from gemm_lab_lessons.shared.fault_injection import inject_fault
-from gpu_simulator.compiler.main_loop import main_loop
+from gemm_results.profile import read_rows
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, decode_sm90, encode_sm90
+from gpu_timing.machine_code.main_loop import main_loop
 
 K = {k.name.split("/")[1]: k for k in lab.ladder("hopper")}
 K1, K2, K3, K4, K5, K6, K7, K8, WIDE, NARROW = K.values()

@@ -6,9 +6,9 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.notebook import widgets
-from gemm_lab.published import published
 from gemm_lab_lessons.ch10.tile_bounds import tail, tile_bounds
 from gemm_lab_lessons.shared.fault_injection import inject_fault
+from gemm_results.published import published
 from gpu_simulator.hardware.instruction_descriptor import KINDS, InstructionDescriptor, problem
 from gpu_simulator.hardware.matrix_descriptor import SharedTile
 from gpu_simulator.hardware.matrix_descriptor_sm100 import decode_sm100, encode_sm100
@@ -149,7 +149,7 @@ def test_a_k_tile_takes_an_h200_nearly_what_the_model_says():
 
 def test_three_roles_and_two_idle_warps():
     from gemm_lab.measure.inputs import make_inputs
-    from gpu_simulator.timeline.recording import record
+    from gpu_timing.logical.recording import record
 
     compiled = K[3].compile()
     arguments = make_inputs(K[3].problem, 128, 256, 64, "integers", 0).arguments()

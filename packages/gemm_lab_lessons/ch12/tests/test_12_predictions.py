@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.measure.blind_trials import trials
 from gemm_lab_lessons.ch12 import predictions as room
 from gemm_lab_lessons.ch12.predictions import predictions
+from gemm_results.blind_trials import trials
 from gpu_simulator.errors import LabError
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpu_simulator.compiler import Compiled, SassLine, disassemble
-from gpu_simulator.compiler.instruction_order import mma_before_touch_in, mma_before_use_in
-from gpu_simulator.compiler.main_loop import by_function, odd_calls, product_loops, with_callees
+from gpu_timing.machine_code.instruction_order import mma_before_touch_in, mma_before_use_in
+from gpu_timing.machine_code.main_loop import by_function, odd_calls, product_loops, with_callees
 
 Lines = Sequence[SassLine]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemm_lab.notebook.judges.brackets import sums_beside_xor
+from gemm_lab_lessons.shared.criteria.brackets import sums_beside_xor
 
 UNCLEAR = {
     "return row * 8 + chunk ^ row % 8;": "“row * 8 + chunk ^ row % 8” means (row * 8 + chunk) ^ row % 8",

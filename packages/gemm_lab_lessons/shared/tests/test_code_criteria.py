@@ -3,7 +3,8 @@
 from types import SimpleNamespace
 
 import gemm_lab as lab
-from gemm_lab.notebook.judges import code_criteria, kernel_judge
+from gemm_lab.notebook.judges import kernel_judge
+from gemm_lab_lessons.shared.criteria import code_criteria
 from gpu_simulator.compiler import SassLine
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from gpu_simulator.codegen.allow_list import Refused, function_of
+from gpu_simulator.allow_list import Refused, function_of
 from gpu_simulator.compiler.disassembly import SassLine
 from gpu_simulator.errors import LabError
-from gpu_simulator.timing.constants_file import constants, known
-from gpu_simulator.timing.machine_code import decode
-from gpu_simulator.timing.path_functions import PATHS
-from gpu_simulator.timing.word_functions import highest_bit, mask_of
+from gpu_timing.cycles.constants_file import constants, known
+from gpu_timing.cycles.machine_code import decode
+from gpu_timing.cycles.path_functions import PATHS
+from gpu_timing.cycles.word_functions import highest_bit, mask_of
 
 
 def one(text, control=0):

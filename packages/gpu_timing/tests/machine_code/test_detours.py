@@ -1,8 +1,8 @@
 """Blocks of a loop that stand elsewhere in the machine code."""
 
-from gpu_simulator.compiler.detours import with_detours
 from gpu_simulator.compiler.disassembly import SassLine
-from gpu_simulator.compiler.main_loop import product_loops
+from gpu_timing.machine_code.detours import with_detours
+from gpu_timing.machine_code.main_loop import product_loops
 
 
 def code(*texts):

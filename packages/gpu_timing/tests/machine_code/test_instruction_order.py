@@ -3,8 +3,8 @@
 import pytest
 
 from gpu_simulator.compiler import SassLine
-from gpu_simulator.compiler.instruction_order import mma_before_use, runs
 from gpu_simulator.errors import LabError
+from gpu_timing.machine_code.instruction_order import mma_before_use, runs
 
 
 def code(*texts):

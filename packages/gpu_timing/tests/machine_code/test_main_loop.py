@@ -5,7 +5,7 @@ import pytest
 
 from gpu_simulator import compiler
 from gpu_simulator.compiler.disassembly import SassLine
-from gpu_simulator.compiler.main_loop import macs, main_loop
+from gpu_timing.machine_code.main_loop import macs, main_loop
 
 LOOP = """extern "C" __global__ void gemm(float* p, int n) {
   for (int i = 0; i < n; i++) p[i * n + threadIdx.x] *= 2.0f;

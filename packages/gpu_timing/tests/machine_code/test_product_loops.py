@@ -4,7 +4,7 @@ import compiling
 import pytest
 
 from gpu_simulator import compiler
-from gpu_simulator.compiler.main_loop import by_function, odd_calls, product_loops, with_callees
+from gpu_timing.machine_code.main_loop import by_function, odd_calls, product_loops, with_callees
 
 ARCHS = ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a"]
 HEAD = """
