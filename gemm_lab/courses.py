@@ -10,7 +10,8 @@ The packages inside it are its rooms, one for each chapter. The lab looks there 
     puzzles.py or puzzles/    modules that register puzzles; the folder `solutions` beside them has their solutions
     exercises.toml            what `lab.exercise` asks; the room's folder `solutions` has the answers
     questions.toml            what `lab.predict` asks
-    judges.py                 JUDGES = {name: function}: the checks of exercises that are not about a kernel
+    judges.py                 JUDGES = {name: function}: the checks of exercises that are not about a kernel, and
+                              CRITERIA = [...]: what exercises about a kernel may ask beyond a right result
 
 and in the course itself for NAMES and WIDGETS, {name: module}: the homes of `lab.name`, and of
 `gemm_lab.notebook.widgets.name`.
@@ -100,8 +101,17 @@ def entries(file: str) -> dict[str, tuple[Room, dict[str, Any]]]:
 @lru_cache(maxsize=1)
 def judges() -> dict[str, Callable[..., Any]]:
     """The JUDGES of all rooms: checks of exercises that are not about a kernel, by name."""
-    modules = [module for room in rooms() if (module := room.module("judges"))]
-    return {name: judge for module in modules for name, judge in module.JUDGES.items()}
+    return {name: judge for module in _judging() for name, judge in getattr(module, "JUDGES", {}).items()}
+
+
+@lru_cache(maxsize=1)
+def criteria() -> tuple[Any, ...]:
+    """The CRITERIA of all rooms, objects of `gemm_lab.notebook.judges.criteria.Criteria`."""
+    return tuple(one for module in _judging() for one in getattr(module, "CRITERIA", ()))
+
+
+def _judging() -> list[ModuleType]:
+    return [module for room in rooms() if (module := room.module("judges"))]
 
 
 def import_puzzles() -> None:

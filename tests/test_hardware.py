@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gemm_lab import config
+from gemm_results import data_folders
 from gpu_runner import settings
 from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError, UnknownKernel
 from gpu_simulator.hardware.data_sheets import GPUS, arch_of, detect, gpu
@@ -236,11 +237,11 @@ def test_data_dir_of_this_checkout():
 
 
 def test_data_dir_of_an_installed_wheel(tmp_path, monkeypatch):
-    package = tmp_path / "site-packages" / "gemm_lab"
-    (package / "data" / "images").mkdir(parents=True)
-    (package.parent / "results").mkdir()  # some other package's folder
-    monkeypatch.setattr(config, "PACKAGE", package)
-    assert config.data_dir("images") == package / "data" / "images"
+    packages = tmp_path / "lib" / "site-packages"
+    (packages / "gemm_lab/data/images").mkdir(parents=True)
+    (packages.parent / "results").mkdir()  # somebody else's folder
+    monkeypatch.setattr(data_folders, "PACKAGE", packages / "gemm_results")
+    assert config.data_dir("images") == packages / "gemm_lab/data/images"
     with pytest.raises(LabError, match="'results' is missing"):
         config.data_dir("results")
 

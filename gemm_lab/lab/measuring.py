@@ -11,9 +11,9 @@ import gpu_runner as device
 from gemm_lab import catalog, source_text
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, at_size, benchmark
+from gemm_lab.measure.benchmark import Entry, Measurements, at_size, benchmark
 from gemm_lab.measure.check import Launch, Verdict, check
-from gemm_results.results import recorded
+from gemm_results.results import Measurement, recorded
 from gpu_simulator.errors import ConfigError, LabError, SizeError
 
 if TYPE_CHECKING:

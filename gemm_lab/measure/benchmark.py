@@ -6,7 +6,7 @@ import datetime
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import wire_problem
 from gemm_lab.measure.inputs import scales
+from gemm_results.results import Measurement
 from gemm_results.statistics import rate, ratio
 from gpu_simulator.errors import ConfigError
 
@@ -71,52 +72,6 @@ class Entry:
         if self.flops is None and self.kind == "ceiling":
             raise ConfigError(f"The ceiling {self.label} has to say how many operations one launch does (flops).")
         return float(self.flops) if self.flops is not None else 2.0 * m * n * k
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One kernel at one size in one regime: the columns of `results/measured/<gpu>.csv`, then the raw samples.
-
-    Speeds are TFLOPS, as median and quartiles. Ratios are medians over rounds, or None if the run had no such baseline
-    or no ceiling. `sm_clock_mhz` and `power_w` are medians of NVML's readings. In the burst regime these include the
-    pauses, so the clock during the launches may be lower. `samples_ms`: milliseconds per launch, one per round.
-    """
-
-    kernel: str
-    ladder: str
-    config: str
-    regime: str
-    m: int
-    n: int
-    k: int
-    dtype: str
-    tflops: float
-    tflops_low: float
-    tflops_high: float
-    cublas_tflops: float | None
-    ratio_cublas: float | None
-    cublaslt_tflops: float | None
-    ratio_cublaslt: float | None
-    ceiling_tflops: float | None
-    ratio_ceiling: float | None
-    rounds: int
-    sm_clock_mhz: float
-    power_w: float
-    gpu: str
-    driver: str
-    cuda: str
-    commit: str
-    date: str
-    samples_ms: tuple[float, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def label(self) -> str:
-        """The conditions in one line, such as "H200, driver 580.159, CUDA 13.0, 1,755 MHz, commit abc1234"."""
-        name = self.gpu.removeprefix("NVIDIA ").removeprefix("Tesla ")
-        return f"{name}, driver {self.driver}, CUDA {self.cuda}, {self.sm_clock_mhz:,.0f} MHz, commit {self.commit}"
-
-
-COLUMNS = tuple(column.name for column in fields(Measurement) if column.name != "samples_ms")
 
 
 class Measurements(list):

@@ -14,7 +14,7 @@ class Cost:
     """Sums over instructions: `wavefronts` of shared memory, `sectors` and `requests` of global memory.
 
     operand_bytes: bytes that tensor cores read from shared memory themselves, through descriptors. `wavefronts` has the
-    reads of wgmma too, as an H200 counts them (`packages/gpu_simulator/codegen/ops/matrix/wgmma.py`). For tcgen05 no count is
+    reads of wgmma too, as an H200 counts them (`gpu_simulator.codegen.ops.matrix.wgmma`). For tcgen05 no count is
     recorded, so only the bytes are known.
     """
 

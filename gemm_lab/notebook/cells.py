@@ -28,7 +28,6 @@ from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brac
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than_cell, listing_without
 from gemm_lab.settings_text import parse_settings
 from gemm_lab.source_text import listed
-from gemm_lab_classroom import projector
 from gemm_look import theme
 from gemm_look.card import card, mark
 from gpu_simulator.compiler import CompileError, Diagnostic
@@ -224,7 +223,6 @@ def register(ipython) -> None:
     ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
     ipython.set_custom_exc((LabError, NameError), _show_error)
     guard.install(ipython)
-    projector.register(ipython)
 
 
 def _bundle(shown: Run | Kernel, line: str) -> dict[str, str]:

@@ -39,7 +39,8 @@ def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Bo
     rank = {name: place for place, name in enumerate(ladders)}
     rows.sort(key=lambda row: (rank.get(row.ladder, len(rank)), order.get(row.kernel, len(order)), row.kernel))
     measured = {row.ladder for row in rows}
-    return Board(rows[0].gpu, n, regime, tuple(rows), tuple(name for name in ladders if name not in measured), path)
+    missing = tuple(name for name in ladders if name not in measured)
+    return Board(rows[0].gpu, n, regime, tuple(rows), catalog, missing, path)
 
 
 def reading_order() -> list[str]:

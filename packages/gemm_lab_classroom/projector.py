@@ -1,5 +1,7 @@
 """`%gemm_lab_projector on`: larger letters in cards, code cells, text and widgets, for a lecture hall; `off` ends it.
 
+`%load_ext gemm_lab_classroom.projector` brings it.
+
 The sizes are variables of JupyterLab and of the widgets. Cards have sizes in em, so they follow the page.
 """
 
@@ -36,8 +38,8 @@ def projector(words: str) -> bool:
     return chosen == "on"
 
 
-def register(ipython) -> None:
-    """Add the magic to an IPython session."""
+def load_ipython_extension(ipython) -> None:
+    """For `%load_ext gemm_lab_classroom.projector`: add the magic."""
 
     def magic(line: str) -> None:
         projector(line)

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median
 
-from gemm_lab.config import data_dir
+from gemm_results.data_folders import data_dir
 from gemm_results.profile import read_rows
 from gemm_results.published import published
 

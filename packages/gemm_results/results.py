@@ -10,15 +10,59 @@ import json
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from gemm_lab.config import data_dir
-from gemm_lab.measure.benchmark import COLUMNS, Measurement
+from gemm_results.data_folders import data_dir
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
+
+@dataclass(frozen=True)
+class Measurement:
+    """One kernel at one size in one regime: the columns of `results/measured/<gpu>.csv`, then the raw samples.
+
+    Speeds are TFLOPS, as median and quartiles. Ratios are medians over rounds, or None if the run had no such baseline
+    or no ceiling. `sm_clock_mhz` and `power_w` are medians of NVML's readings. In the burst regime these include the
+    pauses, so the clock during the launches may be lower. `samples_ms`: milliseconds per launch, one per round.
+    """
+
+    kernel: str
+    ladder: str
+    config: str
+    regime: str
+    m: int
+    n: int
+    k: int
+    dtype: str
+    tflops: float
+    tflops_low: float
+    tflops_high: float
+    cublas_tflops: float | None
+    ratio_cublas: float | None
+    cublaslt_tflops: float | None
+    ratio_cublaslt: float | None
+    ceiling_tflops: float | None
+    ratio_ceiling: float | None
+    rounds: int
+    sm_clock_mhz: float
+    power_w: float
+    gpu: str
+    driver: str
+    cuda: str
+    commit: str
+    date: str
+    samples_ms: tuple[float, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def label(self) -> str:
+        """The conditions in one line, such as "H200, driver 580.159, CUDA 13.0, 1,755 MHz, commit abc1234"."""
+        name = self.gpu.removeprefix("NVIDIA ").removeprefix("Tesla ")
+        return f"{name}, driver {self.driver}, CUDA {self.cuda}, {self.sm_clock_mhz:,.0f} MHz, commit {self.commit}"
+
+
+COLUMNS = tuple(column.name for column in fields(Measurement) if column.name != "samples_ms")
 MAY_BE_EMPTY = {"ladder", "config", "cublas_tflops", "ratio_cublas"}
 MAY_BE_EMPTY |= {"cublaslt_tflops", "ratio_cublaslt", "ceiling_tflops", "ratio_ceiling"}
 KEY = ("kernel", "ladder", "config", "regime", "m", "n", "k", "dtype")

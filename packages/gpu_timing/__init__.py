@@ -1,1 +1,1 @@
-"""Models of tiling, memory, tensor cores and GPUs, in NumPy and plain Python. Nothing here needs CUDA or a GPU."""
+"""How long a kernel takes: predicted cycles, and the order of what its warps do without times. It draws nothing."""

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import gpu_runner as device
-from gemm_lab import compiling
-from gpu_simulator.compiler import Compiled
+from gpu_runner.settings import cache_dir
+from gpu_simulator.compiler import Compiled, compile
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
 from gpu_simulator.hardware.data_sheets import GPUS
 from gpu_timing.cycles.constant_memory import generation_of
@@ -73,8 +73,9 @@ class Experiment:
 
     def compile(self, arch: str) -> Compiled:
         """The kernel. Raises `NotHere` where no compiler makes machine code."""
-        source = SOURCE.read_text(encoding="utf-8")
-        made = compiling.compile(source, config=self.config, arch=arch, name=f"calibration_{self.kind.lower()}")
+        source, kept = SOURCE.read_text(encoding="utf-8"), cache_dir() / "compiled"
+        name = f"calibration_{self.kind.lower()}"
+        made = compile(source, config=self.config, arch=arch, name=name, entry="gemm", cache=kept)
         if not made.cubin:
             raise NotHere(f"Nothing can be measured: {WITHOUT_MACHINE_CODE}")
         return made

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from gpu_simulator.errors import LabError
 
-
-class UnsupportedIR(LabError):
+class UnsupportedIR(Exception):
     """A construct of LLVM IR that has no translation here; the message names it, and its source line where known.
 
     construct: what it is, as the subject of a sentence.   where: (file, line) of the source, or None.

@@ -39,5 +39,5 @@ def test_the_extension_has_the_magic():
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance()
-    projector.register(shell)
+    shell.run_line_magic("load_ext", "gemm_lab_classroom.projector")
     assert projector.NAME in shell.magics_manager.magics["line"]

@@ -6,7 +6,7 @@ import pytest
 
 from gemm_lab import catalog
 from gemm_lab.lab.ladder import Bench, Ladder
-from gemm_lab.measure.benchmark import COLUMNS, Measurement
+from gemm_results.results import COLUMNS, Measurement
 from gpu_simulator.errors import LabError
 
 SPEC = catalog.ladder("wmma")

@@ -9,8 +9,9 @@ import pytest
 import gpu_runner as device
 from gemm_lab.catalog import Problem
 from gemm_lab.measure import append
-from gemm_lab.measure.benchmark import COLUMNS, Entry, benchmark
+from gemm_lab.measure.benchmark import Entry, benchmark
 from gemm_results import results
+from gemm_results.results import COLUMNS
 from gemm_results.statistics import rate, ratio
 from gpu_simulator.errors import ConfigError, LabError
 

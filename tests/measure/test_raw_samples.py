@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 from gemm_lab.measure import benchmark as timing
-from gemm_lab.measure.benchmark import Measurement
 from gemm_results import results
+from gemm_results.results import Measurement
 from gpu_simulator.errors import LabError
 
 ROW = Measurement(

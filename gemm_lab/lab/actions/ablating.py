@@ -16,11 +16,10 @@ from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab.lab.on_simulator import check_on_simulator, smallest_size
-from gemm_lab.measure.benchmark import Measurement
 from gemm_look.card import card
 from gemm_look.table import Table
 from gemm_results.ablation import Gain, gain
-from gemm_results.results import path_of, read, with_samples
+from gemm_results.results import Measurement, path_of, read, with_samples
 from gpu_simulator.errors import LabError
 
 

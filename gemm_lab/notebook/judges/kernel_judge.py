@@ -12,14 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from gemm_lab.courses import criteria
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
-from gemm_lab_lessons.shared.criteria.brackets import sums_beside_xor
-from gemm_lab_lessons.shared.criteria.code_criteria import CODE_CRITERIA, judge_code
-from gemm_lab_lessons.shared.criteria.fragment_check import explain_fragments
-from gemm_lab_lessons.shared.criteria.wait_counts import too_many_waits
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator.compiler import Compiled, CompileError
 from gpu_simulator.errors import LabError, NotJudged
@@ -77,7 +74,7 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0, rules: Rules
     edit = answer.edits[wanted["region"]]
     if reasons := rules.of_text(edit.text, edit.first_line):
         return Judgement(reasons=reasons, exact=False)
-    if wanted.get("brackets") and (reasons := sums_beside_xor(edit.text, edit.first_line)):
+    if reasons := [said for one in criteria() for said in one.of_text(edit.text, edit.first_line, wanted)]:
         return Judgement(reasons=reasons, exact=False)
     base = kernel(wanted["kernel"])
     # The text that the rules have read is compiled, and the same binary is both simulated and counted.
@@ -100,7 +97,8 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0, rules: Rules
     if found.reasons:
         return found
     for number, (where, run) in enumerate(found.runs):
-        if reason := too_many_waits(run, asked[where]) or rules.of_work(run, asked[where], seed, number):
+        waits = next(filter(None, (one.of_run(run, asked[where]) for one in criteria())), "")
+        if reason := waits or rules.of_work(run, asked[where], seed, number):
             found.exact, found.reasons = False, [where + reason]
             return found
     if reason := _wrong_here(replace(answer, config=base.config), wanted, seed):
@@ -116,13 +114,14 @@ def _judge_machine_code(found: Judgement, asked: Mapping[str, Mapping[str, Any]]
     missed: dict[str, str] = {}
     for where, run in found.runs:
         rung = run.kernel.unedited().compile_as_taught()
-        facts, reasons = judge_code(run.compiled, rung, asked[where])
-        found.facts += [fact for fact in facts if fact not in found.facts]
-        for name, reason in reasons.items():
-            missed.setdefault(name, where + reason)
+        for one in criteria():
+            facts, reasons = one.of_machine_code(run.compiled, rung, asked[where])
+            found.facts += [fact for fact in facts if fact not in found.facts]
+            for name, reason in reasons.items():
+                missed.setdefault(name, where + reason)
     found.reasons += missed.values()
     found.missed += len(missed)
-    found.asked += len(set().union(*asked.values()) & set(CODE_CRITERIA))
+    found.asked += len(set().union(*asked.values()) & {name for one in criteria() for name in one.counts})
 
 
 def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
@@ -182,7 +181,7 @@ def _judge_run(
         except FAULTS as fault:
             return refuse(f"{where}At {m} × {n} × {k}: {fault}")
         if not run.passed:
-            why = explain_fragments(answer) if wanted.get("fragments") else []
+            why = [said for one in criteria() for said in one.of_wrong_result(answer, wanted)]
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *first_hazard_of(run))
     if reasons := first_hazard_of(run):
         return refuse(f"{where}The result is right on the simulator, by luck.", *reasons)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from gemm_lab import catalog
 from gemm_look.card import card, remark
 from gemm_look.table import Table
 from gemm_results import results
@@ -16,6 +15,16 @@ from gemm_results.ablation import Gain, gain, settings
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu, gpu
+
+
+class Catalog(Protocol):
+    """The ladders and the kernels by name, as `gemm_lab.catalog` has them."""
+
+    DTYPE_BYTES: Mapping[str, int]
+
+    def kernels(self) -> Mapping[str, Any]: ...
+    def kernel(self, name: str) -> Any: ...
+    def ladder(self, name: str) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,7 @@ class Board:
     n: int
     regime: str
     rows: tuple[Any, ...] = field(repr=False)
+    catalog: Catalog = field(repr=False)
     missing: tuple[str, ...] = ()  # ladders that have kernels and no rows
     path: Path | None = field(default=None, repr=False)  # the file of the rows
 
@@ -38,14 +48,14 @@ class Board:
         """{ladder: its rungs, in teaching order}."""
         found: dict[str, list[Any]] = {}
         for row in self.rows:
-            if row.kernel in catalog.kernels():
+            if row.kernel in self.catalog.kernels():
                 found.setdefault(row.ladder, []).append(row)
         return found
 
     @checked
     def row(self, name: str) -> Any:
         """The row of one kernel, by its name or the beginning of it. Raises `LabError` if it was not measured."""
-        spec = catalog.kernel(name)
+        spec = self.catalog.kernel(name)
         for row in self.rows:
             if row.kernel == spec.name:
                 return row
@@ -72,7 +82,7 @@ class Board:
 
         Raises `LabError` if there is no rung to compare with, or if the rows are from different runs.
         """
-        base = before or catalog.kernel(after).extends
+        base = before or self.catalog.kernel(after).extends
         if base is None:
             raise LabError(f"{after} extends no rung; name the kernel to compare it with.")
         return gain(self.row(base), self.row(after), self._samples)
@@ -82,14 +92,15 @@ class Board:
         """The gain of every rung of a ladder over the one that it extends. Raises `LabError` if it was not measured."""
         done, refused = [], []
         for row in self.ladders.get(ladder) or [self.best(ladder)]:
-            base = catalog.kernel(row.kernel).extends
+            base = self.catalog.kernel(row.kernel).extends
             if base is None or not base.startswith(f"{ladder}/"):
                 continue
             try:
                 done.append(self.gain(row.kernel))
             except LabError as error:
                 refused.append(str(error))
-        return Gains(ladder, tuple(done), tuple(refused))
+        titles = {row.after.kernel: self.catalog.kernel(row.after.kernel).title for row in done}
+        return Gains(ladder, tuple(done), titles, tuple(refused))
 
     @cached_property
     def _samples(self) -> dict[Any, Sequence[float]]:
@@ -107,7 +118,7 @@ class Board:
         """
         from gemm_results.plots.bench import published_rows
 
-        spec = catalog.ladder(ladder)
+        spec = self.catalog.ladder(ladder)
         lines = [
             (row.kernel, figure.percent_of_cublas, 100 * self.row(row.kernel).ratio_cublas)
             for figure in published_rows(spec, self.n)
@@ -130,8 +141,8 @@ class Board:
 
         row = self.row(name)
         config = settings(row)
-        stored = catalog.ladder(row.ladder).problem.dtype_in
-        return intensity(config["BLOCK_M"], config["BLOCK_N"], catalog.DTYPE_BYTES[stored])
+        stored = self.catalog.ladder(row.ladder).problem.dtype_in
+        return intensity(config["BLOCK_M"], config["BLOCK_N"], self.catalog.DTYPE_BYTES[stored])
 
     @checked
     def shared_reads(self, name: str) -> float:
@@ -211,11 +222,12 @@ class Board:
 class Gains:
     """The gain of each rung of a ladder over the one that it extends.
 
-    refused: for each rung without a gain, a sentence that says why.
+    titles: the idea of each rung.   refused: for each rung without a gain, a sentence that says why.
     """
 
     ladder: str
     rows: tuple[Gain, ...]
+    titles: Mapping[str, str]
     refused: tuple[str, ...] = ()
 
     def __iter__(self):
@@ -234,7 +246,7 @@ class Gains:
             body.append(
                 [
                     row.after.kernel.split("/")[1],
-                    catalog.kernel(row.after.kernel).title,
+                    self.titles[row.after.kernel],
                     moved or "nothing",
                     f"{row.ratio:.3f}",
                     f"{row.low:.3f} – {row.high:.3f}{'' if row.paired else ' *'}",

@@ -44,7 +44,7 @@ _SHARED = re.compile(
 class Clang(Protocol):
     """A clang. Called with its arguments and {path: text} of the files, it returns (exit status, output, messages)."""
 
-    writes_ir: bool  # its back end has no NVPTX, so it is asked for LLVM's IR, which `llvm_ir` turns into PTX
+    writes_ir: bool  # its back end has no NVPTX, so it is asked for LLVM's IR, which `llvm_ir_to_ptx` turns into PTX
 
     def __call__(self, arguments: Sequence[str], files: Mapping[str, str]) -> tuple[int, str, str]: ...
 
@@ -145,10 +145,23 @@ def to_ptx(
         told = [d for d in diagnostics if d.severity == "error"]
         return told or [Diagnostic(name, 0, "error", log.strip() or "clang gave no reason")], None
     if _in_use.writes_ir:
-        from llvm_ir_to_ptx import translate  # few need it
-
-        return diagnostics, translate(output, arch=arch)
+        return diagnostics, _translated(output, arch)
     return diagnostics, _with_call_sites(output)
+
+
+def _translated(ir: str, arch: str) -> str:
+    """The PTX of LLVM's IR. Raises `LabError` where there is none, and `MissingDependency` without llvm_ir_to_ptx."""
+    try:
+        from llvm_ir_to_ptx import UnsupportedIR, translate  # few need it
+    except ModuleNotFoundError:
+        raise MissingDependency(
+            "This clang has no back end for NVIDIA GPUs, and the package llvm_ir_to_ptx, which takes its place, is not "
+            "installed; it comes with gemm_lab: pip install gemm_lab"
+        ) from None
+    try:
+        return translate(ir, arch=arch)
+    except UnsupportedIR as error:
+        raise LabError(str(error)) from None
 
 
 def static_shared_bytes(ptx: str) -> int:

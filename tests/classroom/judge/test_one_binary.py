@@ -7,6 +7,7 @@ from gemm_lab.notebook.exercises import exercises, kernel_of
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab_classroom.judge.strict_rules import StrictRules
 from gemm_lab_classroom.skeletons import solution
+from gemm_lab_lessons.shared.criteria import code_criteria
 from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
 from gpu_timing.machine_code.main_loop import product_loops
@@ -18,7 +19,7 @@ COUNTED = sorted(name for name, task in exercises().items() if "arch" in task.cr
 @pytest.mark.parametrize("name", COUNTED)
 def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
     counted, simulated = [], []
-    real_code, real_check = kernel_judge.judge_code, kernel_judge.Kernel.run
+    real_code, real_check = code_criteria.judge_code, kernel_judge.Kernel.run
 
     def judge_code(compiled, rung, wanted):
         counted.append(compiled.cubin)
@@ -30,7 +31,7 @@ def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
             simulated.append(found.compiled)
         return found
 
-    monkeypatch.setattr(kernel_judge, "judge_code", judge_code)
+    monkeypatch.setattr(code_criteria, "judge_code", judge_code)
     monkeypatch.setattr(kernel_judge.Kernel, "run", run)
     task = exercises()[name]
     found = kernel_judge.judge(kernel_of(task, solution(name)), task.criteria, rules=StrictRules())

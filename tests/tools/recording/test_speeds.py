@@ -9,7 +9,7 @@ import pytest
 import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.lab import here
-from gemm_lab.measure.benchmark import COLUMNS
+from gemm_results.results import COLUMNS
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 from tools.recording import speeds

@@ -1,6 +1,7 @@
 """clang in place of NVRTC: results, the learner's lines, and what it refuses. Where ziglang is missing these tests skip."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import gpu_simulator
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError, clang
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, LabError, MissingDependency
 
 pytestmark = pytest.mark.skipif(not clang.installed(), reason="ziglang is not installed: pip install ziglang")
 
@@ -138,6 +139,35 @@ def test_a_page_may_bring_a_clang_of_its_own(monkeypatch):
     assert clang.version() == "clang version 99" and own.asked[0][-1] == "test.cu"
     assert {"test.cu", "config.cuh", "include0/cuda_builtins.h"} <= set(own.asked[1])
     clang.use(clang.Installed())
+
+
+class WritesIR:
+    """A clang without a back end for NVIDIA GPUs, which writes this IR."""
+
+    writes_ir = True
+
+    def __init__(self, text):
+        self.text = text
+
+    def __call__(self, arguments, files):
+        return 0, self.text, ""
+
+    def version(self):
+        return "clang version 99"
+
+
+def test_what_has_no_translation_is_an_error_of_the_simulator(monkeypatch):
+    pytest.importorskip("llvm_ir_to_ptx")
+    monkeypatch.setattr(clang, "_in_use", WritesIR("define ptx_kernel void @k() {\n  va_arg ptr %d, i32\n}\n"))
+    with pytest.raises(LabError, match="va_arg .* cannot be translated into PTX here"):
+        build()
+
+
+def test_without_the_translation_a_sentence_says_what_brings_it(monkeypatch):
+    monkeypatch.setattr(clang, "_in_use", WritesIR(""))
+    monkeypatch.setitem(sys.modules, "llvm_ir_to_ptx", None)
+    with pytest.raises(MissingDependency, match="pip install gemm_lab"):
+        build()
 
 
 def test_clang_is_chosen_where_it_alone_is_installed(monkeypatch):

@@ -1,0 +1,1 @@
+"""What was recorded, counted, printed and predicted: rows of `results/`, and cards and plots of them."""

@@ -1,0 +1,1 @@
+"""Cards (HTML with a frame) of what was recorded or predicted."""
