@@ -14,6 +14,20 @@ lab.zoom(run)                           one product from DRAM to address bits, s
 from __future__ import annotations
 
 import importlib
+import sys
+
+try:
+    import gemm_look  # noqa: F401  the smallest of the packages that an installation brings
+except ModuleNotFoundError:
+    raise ImportError(
+        "This folder has gemm_lab, and the packages that it needs are not installed. `make lab` in the folder of the "
+        "repository installs them into .venv and opens the notebooks; .venv/bin/python finds them from then on."
+    ) from None
+
+from gemm_lab.doors import Doors
+
+if Doors not in sys.meta_path:
+    sys.meta_path.insert(0, Doors)
 
 # Names of this package. A course adds others, such as swizzle and zoom: see gemm_lab.courses.
 _HOMES = {

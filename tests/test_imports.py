@@ -1,5 +1,6 @@
 """The simulator runs with NumPy and ml_dtypes alone, from stored PTX, as in a web page: no compiler, process or thread."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -99,3 +100,11 @@ def test_what_only_machine_code_tells_is_unknown_and_never_0(monkeypatch):
     for ask in (kernel.occupancy, kernel.sass, kernel.instruction_mix):
         with pytest.raises(lab.LabError, match="without NVIDIA's compiler"):
             ask()
+
+
+def test_a_checkout_without_installation_says_what_installs_it(tmp_path):
+    shutil.copytree(ROOT / "gemm_lab", tmp_path / "gemm_lab", ignore=shutil.ignore_patterns("__pycache__"))
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import gemm_lab"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
+    (said,) = [line for line in done.stderr.splitlines() if line.startswith("ImportError")]
+    assert done.returncode and "`make lab`" in said
