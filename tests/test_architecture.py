@@ -16,10 +16,23 @@ from pathlib import Path
 
 import pytest
 
+from tools.sizes import home
+
 ROOT = Path(__file__).resolve().parents[1]
 
-# From the ground up. A package imports those before it; the two exceptions are told at `RUNNER_MAY_IMPORT` and `GATE`.
-PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons", "gemm_lab_classroom", "tools")
+# From the ground up. A package imports those before it; what it may not is told at `RUNNER_MAY_IMPORT` and `MAY_NOT_IMPORT`, and the one way up at `GATE`.
+PACKAGES = (
+    "gemm_look",
+    "llvm_ir_to_ptx",
+    "gpu_simulator",
+    "gpu_runner",
+    "gpu_timing",
+    "gemm_results",
+    "gemm_lab",
+    "gemm_lab_lessons",
+    "gemm_lab_classroom",
+    "tools",
+)
 
 # From the ground up. A part is a module or a sub-package; it imports parts of its own floor and of those below it.
 # "__init__" is the package's own __init__.py, and what imports the package by its name alone imports that.
@@ -27,20 +40,28 @@ FLOORS = {
     "gpu_simulator": (
         ("hardware", "errors", "argument_checks", "faults"),
         ("ptx", "compiler"),
-        ("machine", "arithmetic", "runtime"),
+        ("machine", "arithmetic", "runtime", "allow_list"),
         ("codegen",),
         ("observers",),
         ("report", "effort", "launch_checks", "launch_progress", "memory_limit"),
         ("launching",),
         ("kernel_file", "simulating", "__init__"),
-        ("timeline", "layouts", "timing"),
+        ("layouts",),
         ("cli", "__main__"),
     ),
+    "gpu_timing": (("machine_code", "logical"), ("cycles",), ("calibration", "__init__")),
+    "gemm_results": (
+        (
+            *("data_folders", "results", "recorded_cards", "profile", "stalls", "findings", "statistics", "ablation"),
+            *("timeline_files", "published", "blind_trials", "published_trials", "roofline_model"),
+        ),
+        ("plots",),
+        ("cards", "__init__"),
+    ),
     "gemm_lab": (
-        ("config", "source_text", "settings_text", "ladder_expressions", "ablations"),
-        ("catalog", "compiling", "published", "notebook_files", "trust", "courses"),
-        ("model", "roofline_model"),
-        ("measure", "plots"),
+        ("config", "source_text", "settings_text", "ladder_expressions", "ablations", "doors"),
+        ("catalog", "compiling", "notebook_files", "trust", "courses"),
+        ("measure",),
         ("cards",),
         ("lab",),
         ("notebook", "__init__"),
@@ -50,30 +71,37 @@ FLOORS = {
     "gemm_lab_lessons": (("shared",), *((f"ch{number:02}",) for number in range(13)), ("zoom",), ("__init__",)),
 }
 # Parts that do not import each other, although their floors would allow it.
-APART = {
-    frozenset({"gemm_lab.measure", "gemm_results.plots"}),
-    frozenset({"gemm_lab.notebook", "gemm_lab.cli"}),
-}
+APART = {frozenset({"gemm_lab.notebook", "gemm_lab.cli"})}
 # The compiler stands beside the simulator's floors: whoever simulates PTX of another origin needs no NVRTC.
 BESIDE = "gpu_simulator.compiler"
 # A kernel can be launched on a GPU without the simulator.
 RUNNER_MAY_IMPORT = {"compiler", "hardware", "errors", "argument_checks"}
+# A translation of LLVM's IR serves the compiler alone; who runs or times kernels draws nothing.
+MAY_NOT_IMPORT = {
+    "gpu_simulator": {"gemm_look", "llvm_ir_to_ptx"},
+    "gpu_simulator.compiler": {"gemm_look"},
+    "gpu_runner": {"gemm_look", "llvm_ir_to_ptx"},
+    "gpu_timing": {"gemm_look", "llvm_ir_to_ptx"},
+    "llvm_ir_to_ptx": {"gemm_look"},
+}
 # `gemm-lab serve` starts the gateway. It is the one way up, and inside a function: nothing else loads it.
 GATE = ("gemm_lab.cli", "gemm_lab_classroom.gateway")
 
 # Beside the standard library and this project's packages. Parts that are not listed may import what pyproject.toml has.
 THIRD_PARTY = {
+    "gemm_look": {"PIL", "matplotlib", "numpy"},
+    "llvm_ir_to_ptx": set(),
     "gpu_simulator": {"numpy"},
     "gpu_simulator.compiler": {"cuda", "landlockpy", "psutil"},
     "gpu_runner": {"cuda", "cupy", "httpx", "ml_dtypes", "numpy", "psutil", "pynvml", "torch", "triton"},
+    "gpu_timing": {"numpy"},
+    "gemm_results": {"matplotlib", "numpy"},
     "gemm_lab.config": set(),
     "gemm_lab.catalog": {"tomli"},  # the standard library's tomllib before Python 3.11
     "gemm_lab.compiling": set(),
-    "gemm_results.published": set(),
     "gemm_lab.source_text": set(),
     "gemm_lab.settings_text": set(),
     "gemm_lab.notebook_files": set(),
-    "gemm_lab.model": {"numpy"},
     "gemm_lab.measure": {"numpy"},
 }
 
@@ -83,16 +111,22 @@ MAX_MODULES = 5
 # ---- Imports ----
 
 
+def inside(path: Path) -> Path:
+    """A path from the folder that Python imports from: the root, or packages/."""
+    within = path.relative_to(ROOT)
+    return within.relative_to("packages") if within.parts[0] == "packages" else within
+
+
 def module_of(path: Path) -> str:
-    """gpu_simulator/ptx/__init__.py is `gpu_simulator.ptx`."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
+    """packages/gpu_simulator/ptx/__init__.py is `gpu_simulator.ptx`."""
+    parts = inside(path).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 HOUSE_FILES = sorted(  # a package's own tests are no part of it
     path
     for package in PACKAGES
-    for path in (ROOT / package).rglob("*.py")
+    for path in home(package).rglob("*.py")
     if "tests" not in path.relative_to(ROOT).parts
     and not {"solutions", "wrong_answers"} & {*path.parts}
     and path.name != "conftest.py"
@@ -149,12 +183,13 @@ def allowed(importer: str, other: str) -> bool:
         return True
     if own != package:
         down = PACKAGES.index(package) < PACKAGES.index(own)
+        if package in MAY_NOT_IMPORT.get(importer, MAY_NOT_IMPORT.get(own, ())):
+            return False
         return down and not (own == "gpu_runner" and name not in RUNNER_MAY_IMPORT)
     if own not in FLOORS:
         return True
     if part == BESIDE:
-        # The first two compile the file that is given; the third reads its machine code.
-        return importer in ("gpu_simulator.kernel_file", "gpu_simulator.cli", "gpu_timing.cycles")
+        return importer in ("gpu_simulator.kernel_file", "gpu_simulator.cli")  # they compile the file that is given
     if importer == BESIDE and floor_of(part) > 0:
         return False
     return 0 <= floor_of(part) <= floor_of(importer) and frozenset({importer, part}) not in APART
@@ -180,8 +215,8 @@ def test_imports_go_down_only(path):
     part = part_of(module_of(path))
     package = part.split(".")[0]
     assert package not in FLOORS or floor_of(part) >= 0, f"{part} stands on no floor; add it to FLOORS"
-    inside = path.parent.relative_to(ROOT).as_posix().replace("/", ".")
-    assert violations(part, path.read_text(encoding="utf-8"), inside) == []
+    folder = inside(path.parent).as_posix().replace("/", ".")
+    assert violations(part, path.read_text(encoding="utf-8"), folder) == []
 
 
 @pytest.mark.parametrize(
@@ -204,10 +239,19 @@ def test_imports_go_down_only(path):
         ("gpu_runner.driver", "import matplotlib"),
         ("gemm_lab.config", "import numpy"),
         ("gemm_lab.config", "import gemm_lab"),
-        ("gemm_lab.model", "import gemm_lab.measure.check"),
-        ("gemm_lab.model", "import torch"),
-        ("gemm_lab.measure", "from gemm_results import plots"),
+        ("gpu_simulator.launching", "from gpu_timing.cycles import sm"),
+        ("gpu_simulator.launching", "import llvm_ir_to_ptx"),
+        ("gpu_simulator.compiler", "from gemm_look import theme"),
+        ("llvm_ir_to_ptx.code", "from gpu_simulator.errors import LabError"),
+        ("gemm_look.card", "from gemm_results import results"),
+        ("gpu_timing.logical", "from gemm_look import style"),
+        ("gpu_timing.machine_code", "from gpu_timing.cycles import sm"),
+        ("gpu_timing.cycles", "import torch"),
+        ("gemm_results.plots", "from gemm_results.cards import scoreboard"),
+        ("gemm_results.cards", "from gemm_lab import catalog"),
         ("gemm_results.plots", "from gemm_lab.measure import check"),
+        ("gemm_lab.measure", "from gemm_lab.cards import kernel_card"),
+        ("gemm_lab.notebook", "from gemm_lab_lessons.shared.criteria import brackets"),
         ("gemm_lab.cards", "from gemm_lab.lab import Kernel"),
         ("gemm_lab.lab", "import importlib\nimportlib.import_module('gemm_lab.notebook.cells')"),
         ("gemm_lab.lab", "import gemm_lab.unheard_of"),
@@ -239,7 +283,9 @@ def test_an_upward_import_is_seen(part, source):
             "gpu_runner.driver",
             "import cupy\nfrom gpu_simulator.compiler import Compiled\nfrom gpu_runner import support",
         ),
-        ("gemm_lab.model", "import numpy as np\nfrom gpu_timing.logical import stops"),
+        ("gpu_simulator.compiler", "def f():\n    from llvm_ir_to_ptx import translate"),
+        ("gpu_timing.cycles", "import numpy as np\nfrom gpu_timing.machine_code import main_loop\nimport gpu_runner"),
+        ("gemm_results.cards", "from gemm_look import card\nfrom gpu_timing.cycles import whole_kernel"),
         (
             "gemm_lab_lessons.ch05",
             "from gemm_lab_lessons.ch04 import shared_accesses\nfrom gemm_lab.notebook import puzzle",
@@ -282,8 +328,8 @@ def file_imports() -> dict[str, set[str]]:
     """Which modules of the house each module of it imports."""
     edges = {}
     for name, path in MODULES.items():
-        inside = path.parent.relative_to(ROOT).as_posix().replace("/", ".")
-        edges[name] = (imported(path.read_text(encoding="utf-8"), inside) & set(MODULES)) - {name}
+        folder = inside(path.parent).as_posix().replace("/", ".")
+        edges[name] = (imported(path.read_text(encoding="utf-8"), folder) & set(MODULES)) - {name}
     return edges
 
 
@@ -339,7 +385,7 @@ def test_import_needs_little():
         "import sys, warnings, importlib; before = set(sys.modules); import gemm_lab; print(*set(sys.modules) - before)"
     )
     loaded = set(in_a_fresh_interpreter(code).split())
-    assert {name for name in loaded if not name.startswith("gemm_lab")} <= {"__future__"}, (
+    assert {name for name in loaded if not name.startswith("gemm_lab")} <= {"__future__", "gemm_look"}, (
         "import gemm_lab must not load these"
     )
     assert len(loaded) <= MAX_MODULES

@@ -10,17 +10,34 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("gemm_lab", "gemm_lab_lessons", "gemm_lab_classroom", "gpu_runner", "gpu_simulator", "tools")
+PACKAGES = (
+    "gemm_lab",
+    "gemm_lab_lessons",
+    "gemm_lab_classroom",
+    "gemm_results",
+    "gpu_timing",
+    "gpu_runner",
+    "gpu_simulator",
+    "llvm_ir_to_ptx",
+    "gemm_look",
+    "tools",
+)
 ANSWERS = {"solutions", "wrong_answers"}  # what learners write, and no part of a package
 ROUNDED_TO = 500
+
+
+def home(package: str) -> Path:
+    """The folder of a package: gemm_lab and tools lie at the top, the others in packages/."""
+    return next(folder for folder in (ROOT / package, ROOT / "packages" / package) if list(folder.glob("*.py")))
 
 
 def lines() -> Counter[tuple[str, str, str]]:
     """{(package, part, kind): lines}; kind: "Python", "JavaScript" or "tests". tests/ counts as a package of tests."""
     found: Counter[tuple[str, str, str]] = Counter()
     for package in (*PACKAGES, "tests"):
-        for path in sorted((ROOT / package).rglob("*")):
-            parts = path.relative_to(ROOT / package).parts
+        folder = ROOT / package if package == "tests" else home(package)
+        for path in sorted(folder.rglob("*")):
+            parts = path.relative_to(folder).parts
             if path.suffix not in (".py", ".js", ".cu") or {*parts} & {"__pycache__", "build", "dist"}:
                 continue
             tests = package == "tests" or "tests" in parts or path.name == "conftest.py"
