@@ -22,7 +22,6 @@ RUN useradd --create-home --uid 1000 learner
 
 WORKDIR /gemm_lab
 COPY locks locks
-COPY constraints.txt .
 
 # EXTRA: cuda12, cuda13 or nothing. TORCH=1 adds torch, a large download, for the baseline `inductor` beside cuda13.
 ARG EXTRA=""
@@ -31,7 +30,7 @@ COPY tools/install.py tools/
 RUN PIP_NO_CACHE_DIR=1 python tools/install.py "${EXTRA:-lab}" ${TORCH:+--torch} --packages-alone
 
 COPY . .
-RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable ./gpu_simulator --editable ./gemm_lab_lessons --editable ./gemm_lab_classroom --editable . \
+RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable ./packages/gpu_simulator --editable ./packages/gemm_lab_lessons --editable ./packages/gemm_lab_classroom --editable . \
  && chown -R learner:learner /gemm_lab
 
 # With --gpus all: compute for CUDA, utility for the clocks and the power that NVML reads.

@@ -24,7 +24,7 @@ DRIVER_EXTRA := $(shell $(PYTHON) -c "import ctypes; v = ctypes.c_int(); \
 EXTRA ?= $(DRIVER_EXTRA)
 
 # torch is a large download and needs CUDA 13: `make lab` takes it beside cuda13, or with TORCH=1.
-# `make test` takes the version of constraints.txt; TORCH=0 or cuda12 leaves it out, and the tests that need it skip.
+# `make test` takes the version of locks/constraints.txt; TORCH=0 or cuda12 leaves it out, and the tests that need it skip.
 LAB_TORCH = $(if $(TORCH),$(filter-out 0,$(TORCH)),$(filter cuda13,$(EXTRA)))
 LAB_EXTRAS = $(EXTRA)$(if $(LAB_TORCH),$(if $(EXTRA),$(comma))torch)
 COURSE_STAMP = $(STAMP)-course$(UNLOCKED)
@@ -134,7 +134,7 @@ sizes:
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .mypy_cache .coverage .coverage.* test-results
-	find gemm_lab gpu_simulator gpu_runner gemm_lab_classroom tools tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
+	find gemm_lab packages tools tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
 # A stamp is newer than pyproject.toml once its packages are in; so a second run installs nothing.
 $(STAMP)-made:
@@ -150,13 +150,13 @@ $(STAMP)-made:
 	@touch "$@"
 
 # The packages of this checkout that have a pyproject.toml of their own.
-PRODUCTS = --editable ./gpu_simulator --editable ./gemm_lab_lessons --editable ./gemm_lab_classroom
+PRODUCTS = --editable ./packages/gpu_simulator --editable ./packages/gemm_lab_lessons --editable ./packages/gemm_lab_classroom
 
 # $(call install,EXTRAS): torch where it is named, the locked packages, and this folder.
 install = $(PY) tools/install.py $(call locks,$(1)) $(if $(filter torch,$(call extras,$(1))),--torch)
 
-# With LOCKED=0 pip chooses, and prints what it takes up. The tests want the torch of constraints.txt even then.
-$(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
+# With LOCKED=0 pip chooses, and prints what it takes up. The tests want the torch of locks/constraints.txt even then.
+$(LAB_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
 	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".[lab$(if $(LAB_EXTRAS),$(comma)$(LAB_EXTRAS))]",$(call install,$(LAB_EXTRAS)))
 	@touch "$@"
 
@@ -168,8 +168,8 @@ $(SITE_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
 	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".[site]",$(call install,site))
 	@touch "$@"
 
-$(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(STAMP)-made
-	$(if $(and $(UNLOCKED),$(if $(NO_TEST_TORCH),,torch)),@$(PIP) --requirement constraints.txt)
-	@$(if $(UNLOCKED),$(PIP) --constraint constraints.txt $(PRODUCTS) --editable ".[lab$(comma)$(TEST_EXTRAS)]",\
+$(TEST_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
+	$(if $(and $(UNLOCKED),$(if $(NO_TEST_TORCH),,torch)),@$(PIP) --requirement locks/constraints.txt)
+	@$(if $(UNLOCKED),$(PIP) --constraint locks/constraints.txt $(PRODUCTS) --editable ".[lab$(comma)$(TEST_EXTRAS)]",\
 		$(call install,$(TEST_EXTRAS)$(if $(NO_TEST_TORCH),,$(comma)torch)))
 	@touch "$@"

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons", "gemm_lab_classroom", "tools")
+PACKAGES = ("gemm_lab", "packages", "tools")
 
 MAX_FILES = 22
 # Folders with more files at one level, and why that is better than another level.
 CROWDED = {
-    "gpu_simulator/tests/programs/right": "one program a file",
-    "gpu_simulator/tests/programs/wrong": "one program a file",
+    "packages/gpu_simulator/tests/programs/right": "one program a file",
+    "packages/gpu_simulator/tests/programs/wrong": "one program a file",
     "tests/attacks/answers/right": "one answer a file",
     "tests/attacks/answers/wrong": "one answer a file",
     "tools/figures": "one picture a file",
@@ -64,7 +64,7 @@ def files_of_folders(files: list[Path]) -> Counter:
 
 
 # What lies at the top of the project: what was asked for, and what a project needs. Names that begin with a dot aside.
-FOLDERS = {"notebooks", "kernels", "images", "results", "locks", "benchmarks", "tests", "docs", *PACKAGES}
+FOLDERS = {"notebooks", "kernels", "images", "results", "locks", "tests", "docs", *PACKAGES}
 
 
 def strange_folders(files: list[Path]) -> set[str]:

@@ -37,7 +37,10 @@ ANCHORS = {anchor(heading) for heading in re.findall(r"^#+ (.+)$", TEXT, flags=r
 
 def pages() -> dict[str, str]:
     """Text of the documents and of the notebooks' prose."""
-    found = {path.name: path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]}
+    found = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob(".github/*.md")]
+    }
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         found[path.name] = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")

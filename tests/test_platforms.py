@@ -111,7 +111,7 @@ def wheels(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheels")
     if isinstance(resolve(folder, "3.12", ["tqdm"], {}, "--no-deps"), str):
         pytest.skip("no package index answers here, so nothing can be resolved")
-    for project in (".", "gpu_simulator", "gemm_lab_lessons"):
+    for project in (".", "packages/gpu_simulator", "packages/gemm_lab_lessons"):
         release.build(ROOT / project, folder, "wheel")
     return folder
 
@@ -164,7 +164,9 @@ def test_the_locks_that_codespaces_installs_are_at_the_index(wheels, tmp_path):
 def test_binder_installs_the_folders_that_are_there_beside_its_own_server():
     lines = (ROOT / ".binder/requirements.txt").read_text(encoding="utf-8").splitlines()
     folders = [line.removeprefix("-e ") for line in lines if not line.startswith("#")]
-    assert folders == ["./gpu_simulator", ".", "./gemm_lab_lessons"], "no extra: Binder has a JupyterLab and no GPU"
+    assert folders == ["./packages/gpu_simulator", ".", "./packages/gemm_lab_lessons"], (
+        "no extra: Binder has a JupyterLab and no GPU"
+    )
     assert all((ROOT / folder / "pyproject.toml").is_file() for folder in folders)
     assert (ROOT / ".binder/runtime.txt").read_text() == f"python-{python_of('binder')}\n"
     script = ROOT / ".binder/postBuild"

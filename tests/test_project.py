@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from tools import run_notebooks as run
+from tools.install import PRODUCTS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -75,9 +76,9 @@ def test_colabs_own_packages_are_new_enough():
 
 
 def test_the_constraint_is_one_exact_torch_that_the_extra_allows():
-    assert re.fullmatch(r"torch==2\.\d+\.\d+\n", read("constraints.txt"))
+    assert re.fullmatch(r"torch==2\.\d+\.\d+\n", read("locks/constraints.txt"))
     oldest = PROJECT["optional-dependencies"]["torch"][0].removeprefix("torch>=")
-    exact = read("constraints.txt").strip().removeprefix("torch==")
+    exact = read("locks/constraints.txt").strip().removeprefix("torch==")
     assert tuple(map(int, exact.split("."))) >= tuple(map(int, oldest.split(".")))
 
 
@@ -98,7 +99,7 @@ def test_environment_agrees_with_pyproject():
     assert {re.match(r"\w+", entry)[0] for entry in plain} == {"python", "pip"}
 
     *products, package = [entry for entry in pip if entry.startswith("-e")]
-    assert products == ["-e ./gpu_simulator", "-e ./gemm_lab_lessons", "-e ./gemm_lab_classroom"]
+    assert products == [f"-e ./{folder}" for folder in PRODUCTS]
     chosen = re.fullmatch(r"-e \.\[([\w,]+)\]", package)[1].split(",")
     assert set(chosen) == {"lab", "cuda13", "torch", "test"}
     offered = CORE.union(*map(extra, chosen))
@@ -125,11 +126,17 @@ def test_make_has_the_targets_that_the_documents_name():
     assert re.search(r"^make test$", read("README.md"), re.M)
 
 
-PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob(".github/*.md")]
+)
 PAGES.remove("CHANGELOG.md")
 BUILD = ["Makefile", "Dockerfile", ".devcontainer/devcontainer.json", ".pre-commit-config.yaml", "pyproject.toml"]
 WORKFLOWS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / ".github").rglob("*.yml"))]
-TOP = "gemm_lab_lessons|gemm_lab|gpu_simulator|gpu_runner|gemm_lab_classroom|tools|tests|kernels|notebooks|images|results|benchmarks|docs"
+OF_PACKAGES = (
+    r"gemm_lab_lessons|gemm_lab_classroom|gemm_results|gemm_look|gpu_simulator|gpu_runner|gpu_timing|llvm_ir_to_ptx"
+)
+TOP = rf"{OF_PACKAGES}|gemm_lab|packages|tools|tests|kernels|notebooks|images|results|benchmarks|docs|locks"
 # A path from the root of the repository; one with a placeholder (NN_name, <gpu>, *) is none.
 PATH = re.compile(rf"(?<![\w./-])(?:{TOP})/[\w./-]*\w(?![\w<*…]|/<)")
 MODULE = re.compile(rf"(?<=-m )(?:{TOP})(?:\.\w+)*")
@@ -141,7 +148,9 @@ def missing(text: str) -> list[str]:
     """The paths and the modules of this project that a text names and that are not there."""
     paths = [name for name in PATH.findall(text) if not NOT_YET.search(name) and not (ROOT / name).exists()]
     modules = [name.replace(".", "/") for name in MODULE.findall(text)]
-    return paths + [m for m in modules if not ((ROOT / f"{m}.py").is_file() or (ROOT / m / "__main__.py").is_file())]
+    places = [(name, top / name) for name in modules for top in (ROOT, ROOT / "packages")]
+    there = {name for name, path in places if path.with_suffix(".py").is_file() or (path / "__main__.py").is_file()}
+    return paths + [name for name in modules if name not in there]
 
 
 @pytest.mark.parametrize("name", [*PAGES, *BUILD, *WORKFLOWS])
@@ -223,11 +232,11 @@ def test_an_empty_name_of_the_environment_is_the_usual_one():
 def test_lab_installs_the_extra_for_the_driver(variables, extras, tmp_path):
     plan = make("-n", "lab", "LOCKED=0", f"VENV={tmp_path}", *variables).stdout
     (install,) = re.findall(
-        r"--editable ./gpu_simulator --editable ./gemm_lab_lessons --editable ./gemm_lab_classroom --editable (.*)",
+        "".join(f"--editable ./{folder} " for folder in PRODUCTS) + "--editable (.*)",
         plan,
     )
     assert install.strip('"') == (f".[lab,{extras}]" if extras else ".[lab]")
-    assert "locks/" not in plan and "constraints.txt" not in plan
+    assert "locks/" not in plan
 
 
 @pytest.mark.parametrize(
@@ -256,7 +265,9 @@ def test_packages_come_from_the_locks_and_our_folder_alone(target, variables, to
 
 def test_tests_take_torch_by_version_before_the_package(tmp_path):
     plan = make("-n", "test", "EXTRA=", "TORCH=", "LOCKED=0", f"VENV={tmp_path}").stdout
-    assert plan.index("--requirement constraints.txt") < plan.index("--constraint constraints.txt --editable")
+    assert plan.index("--requirement locks/constraints.txt") < plan.index(
+        "--constraint locks/constraints.txt --editable"
+    )
     assert "--requirement" not in make("-n", "test", "EXTRA=", "TORCH=0", "LOCKED=0", f"VENV={tmp_path}").stdout
 
 

@@ -20,7 +20,7 @@ from tools import release
 from tools.install import PRODUCTS
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECTS = {"gemm_lab": ".", **{name: name for name in PRODUCTS}}
+PROJECTS = {"gemm_lab": ".", **{folder.removeprefix("packages/"): folder for folder in PRODUCTS}}
 
 
 # ---- One version ----
@@ -51,10 +51,10 @@ def test_another_version_in_one_file_is_refused(copy, file, other):
 
 
 def test_a_pin_of_another_version_is_refused(copy):
-    text = (copy / "gemm_lab_lessons/pyproject.toml").read_text(encoding="utf-8")
+    text = (copy / "packages/gemm_lab_lessons/pyproject.toml").read_text(encoding="utf-8")
     pin = f"gemm_lab=={__version__}"
     assert pin in text
-    (copy / "gemm_lab_lessons/pyproject.toml").write_text(text.replace(pin, "gemm_lab==0.9"), encoding="utf-8")
+    (copy / "packages/gemm_lab_lessons/pyproject.toml").write_text(text.replace(pin, "gemm_lab==0.9"), encoding="utf-8")
     with pytest.raises(SystemExit, match="0.9, "):
         release.version(copy)
 

@@ -124,7 +124,7 @@ def test_every_source_of_the_published_figures_is_explained_under_one_text():
 def test_every_paper_that_the_project_names_is_there():
     files = [
         path
-        for folder in ("gemm_lab", "gpu_simulator", "kernels", "tools")
+        for folder in ("gemm_lab", "packages", "kernels", "tools")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in (".py", ".cu", ".cuh")
     ]
@@ -170,9 +170,13 @@ def test_links_to_the_references_and_the_errata_arrive(number):
 
 
 def test_no_file_names_a_source_without_a_name():
-    folders = ("gemm_lab", "gemm_lab_lessons", "gpu_simulator", "gpu_runner", "gemm_lab_classroom", "kernels", "tools")
+    folders = ("gemm_lab", "packages", "kernels", "tools")
     files = [p for folder in folders for p in (ROOT / folder).rglob("*") if p.suffix in {".py", ".cu", ".cuh", ".toml"}]
-    files += [path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")] if path.name != "CHANGELOG.md"]
+    files += [
+        path
+        for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob(".github/*.md")]
+        if path.name != "CHANGELOG.md"
+    ]
     ghosts = {path.name: GHOST.findall(path.read_text(encoding="utf-8")) for path in files}
     assert {name: found for name, found in ghosts.items() if found} == {}
 

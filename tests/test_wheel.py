@@ -16,13 +16,14 @@ from gemm_lab.notebook_files import copy_series
 from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("gemm_lab", "gpu_runner")
+PACKAGES = ("gemm_lab", "gemm_look", "gemm_results", "gpu_runner", "gpu_timing", "llvm_ir_to_ptx")
 DATA = ("kernels", "images", "results", "notebooks", "docs")
 
 
-PRODUCT = ROOT / "gpu_simulator"
-LESSONS = ROOT / "gemm_lab_lessons"
-CLASSROOM = ROOT / "gemm_lab_classroom"
+HOME = ROOT / "packages"
+PRODUCT = HOME / "gpu_simulator"
+LESSONS = HOME / "gemm_lab_lessons"
+CLASSROOM = HOME / "gemm_lab_classroom"
 
 
 def built(project: Path, folder: Path) -> Path:
@@ -91,7 +92,10 @@ def test_wheel_ships_the_package_and_its_data(wheel):
         f"{extension}/remoteEntry.js",
     }
     assert {"gemm_lab/py.typed", "gemm_lab/__init__.pyi"} <= names, "the types"
-    assert "gemm_lab/measure/calibration.cu" in names, "the microbenchmarks of `gemm-lab calibrate`"
+    assert "gpu_timing/calibration.cu" in names, "the microbenchmarks of `gemm-lab calibrate`"
+    constants = {f"gpu_timing/cycles/constants/{path.name}" for path in HOME.glob("gpu_timing/cycles/constants/*.csv")}
+    assert constants and constants <= names
+    assert not [name for name in names if "/tests/" in name]
 
 
 def modules_of_the_simulator() -> set[str]:
@@ -99,12 +103,11 @@ def modules_of_the_simulator() -> set[str]:
     return {f"gpu_simulator/{path.as_posix()}" for path in paths if path.parts[0] not in ("tests", "build", "dist")}
 
 
-def test_the_wheel_of_the_simulator_holds_its_modules_headers_and_constants_alone(simulator):
+def test_the_wheel_of_the_simulator_holds_its_modules_and_headers_alone(simulator):
     names = set(zipfile.ZipFile(simulator).namelist())
     assert {name for name in names if ".dist-info/" not in name} - {"gpu_simulator/py.typed"} == (
         modules_of_the_simulator()
-        | {path.relative_to(ROOT).as_posix() for path in (ROOT / "gpu_simulator/compiler/clang_headers").glob("*.h")}
-        | {path.relative_to(ROOT).as_posix() for path in (ROOT / "gpu_simulator/timing/constants").glob("*.csv")}
+        | {path.relative_to(HOME).as_posix() for path in (PRODUCT / "compiler/clang_headers").glob("*.h")}
     )
     (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]
     lines = zipfile.ZipFile(simulator).read(metadata).decode().split("\n")
@@ -119,7 +122,7 @@ def test_the_wheel_of_the_lessons_has_the_rooms_and_neither_tests_nor_wrong_answ
     assert not [name for name in code if re.search(r"/(tests|wrong_answers)/|conftest|pyproject", name)]
     wanted = [path for path in LESSONS.rglob("*") if path.suffix in (".py", ".js", ".toml", ".cu")]
     left_out = {"tests", "wrong_answers", "build", "dist"}
-    wanted = [path.relative_to(ROOT) for path in wanted if not left_out & {*path.relative_to(LESSONS).parts}]
+    wanted = [path.relative_to(HOME) for path in wanted if not left_out & {*path.relative_to(LESSONS).parts}]
     assert code == {path.as_posix() for path in wanted} - {
         f"gemm_lab_lessons/{name}" for name in ("conftest.py", "pyproject.toml")
     }
@@ -129,7 +132,7 @@ def test_the_wheel_of_the_lessons_has_the_rooms_and_neither_tests_nor_wrong_answ
 
 def test_the_wheel_of_the_classroom_holds_its_modules_alone(classroom):
     names = {name for name in zipfile.ZipFile(classroom).namelist() if ".dist-info/" not in name}
-    assert names == {path.relative_to(ROOT).as_posix() for path in CLASSROOM.rglob("*.py")}
+    assert names == {path.relative_to(HOME).as_posix() for path in CLASSROOM.rglob("*.py")}
 
 
 def test_without_the_classroom_serving_says_what_to_install(outside):
@@ -192,9 +195,7 @@ def test_every_module_of_the_simulator_imports_with_numpy_alone(simulator, tmp_p
     """psutil, NVRTC and ml_dtypes are there when they are needed, and not before."""
     site = tmp_path / "site"
     zipfile.ZipFile(simulator).extractall(site)
-    head = (
-        f"SITE = {str(site)!r}\nFORBIDDEN = {{'cuda', 'psutil', 'landlockpy', 'ml_dtypes', 'gemm_lab', 'gpu_runner'}}\n"
-    )
+    head = f"SITE = {str(site)!r}\nFORBIDDEN = {{'cuda', 'psutil', 'landlockpy', 'ml_dtypes', 'gemm_lab', 'gpu_runner', 'gpu_timing', 'llvm_ir_to_ptx'}}\n"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     environment["PYTHONPATH"] = str(site)
     command = [sys.executable, "-c", head + ALONE]
@@ -203,14 +204,14 @@ def test_every_module_of_the_simulator_imports_with_numpy_alone(simulator, tmp_p
     assert {name for name in done.stdout.split() if not name.startswith("_")} <= {"numpy"}
 
 
-@pytest.mark.parametrize("project", [ROOT, PRODUCT, LESSONS])
-def test_an_editable_install_finds_the_package(project, tmp_path):
+@pytest.mark.parametrize(("project", "paths"), [(ROOT, [ROOT, HOME]), (PRODUCT, [HOME]), (LESSONS, [HOME])])
+def test_an_editable_install_finds_the_packages(project, paths, tmp_path):
     command = [sys.executable, "-c", f"import hatchling.build as b; print(b.build_editable({str(tmp_path)!r}))"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (path,) = tmp_path.glob("*.whl")
     (pth,) = [name for name in zipfile.ZipFile(path).namelist() if name.endswith(".pth")]
-    assert zipfile.ZipFile(path).read(pth).decode().split() == [str(ROOT)]
+    assert zipfile.ZipFile(path).read(pth).decode().split() == [*map(str, paths)]
 
 
 def test_an_unpacked_wheel_finds_its_own_data(outside):

@@ -37,8 +37,8 @@ if not importlib.util.find_spec("gemm_lab"):
         ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(cuda))
     extra = "[cuda13]" if cuda.value >= 13000 else "[cuda12]" if cuda.value >= 12000 else ""
     lab = f"gemm_lab{extra} @ git+REPOSITORY@BRANCH"
-    simulator = "gpu_simulator @ git+REPOSITORY@BRANCH#subdirectory=gpu_simulator"
-    lessons = "gemm_lab_lessons @ git+REPOSITORY@BRANCH#subdirectory=gemm_lab_lessons"
+    simulator = "gpu_simulator @ git+REPOSITORY@BRANCH#subdirectory=packages/gpu_simulator"
+    lessons = "gemm_lab_lessons @ git+REPOSITORY@BRANCH#subdirectory=packages/gemm_lab_lessons"
     %pip install --quiet "{lab}" "{simulator}" "{lessons}"
 # Colab leaves out the pictures between the cells. A double click on such a cell shows the NAME of a file NAME.png, and
 # lab.figure("NAME") in a cell of your own shows the picture."""

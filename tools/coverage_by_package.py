@@ -8,6 +8,8 @@ import sys
 from coverage import Coverage
 from coverage.exceptions import NoDataError
 
+from tools.sizes import home
+
 
 def share_of(coverage: Coverage, folders: list[str]) -> float:
     """Percent of the lines and branches of folders of this checkout that were executed; 0.0 if none was.
@@ -29,9 +31,12 @@ def main() -> int:
         return 2
     packages = sorted(coverage.get_option("run:source_pkgs"))
     for package in packages:
-        print(f"{package:14} {share_of(coverage, [package]):5.1f} %")
-    share, floor = share_of(coverage, packages), coverage.get_option("report:fail_under")
-    print(f"{'together':14} {share:5.1f} %; the floor is {floor:g} %")
+        print(f"{package:18} {share_of(coverage, [str(home(package))]):5.1f} %")
+    share, floor = (
+        share_of(coverage, [str(home(package)) for package in packages]),
+        coverage.get_option("report:fail_under"),
+    )
+    print(f"{'together':18} {share:5.1f} %; the floor is {floor:g} %")
     return int(share < floor)
 
 

@@ -1,9 +1,9 @@
 """Installs locked packages and this folder into the environment of the Python that runs it.
 
 `make lab` and `make test` use it. `python tools/install.py lab test --torch` takes locks/lab.txt, locks/test.txt, and
-the torch of constraints.txt with what it needs. The locks are complete (tests/test_locks.py), so pip is told to install
-exactly their files and to resolve nothing: what it would choose depends on its version, and on what was released since.
-This file runs before any package is there, so it needs the standard library alone.
+the torch of locks/constraints.txt with what it needs. The locks are complete (tests/test_locks.py), so pip is told to
+install exactly their files and to resolve nothing: what it would choose depends on its version, and on what was
+released since. This file runs before any package is there, so it needs the standard library alone.
 """
 
 from __future__ import annotations
@@ -19,11 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PIP = [sys.executable, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check", "--progress-bar=off"]
-PRODUCTS = (
-    "gpu_simulator",
-    "gemm_lab_lessons",
-    "gemm_lab_classroom",
-)  # packages of this checkout that have a pyproject.toml of their own
+# Folders of this checkout that have a pyproject.toml of their own.
+PRODUCTS = ("packages/gpu_simulator", "packages/gemm_lab_lessons", "packages/gemm_lab_classroom")
 PINNED = re.compile(r"^[\w.-]+==", re.M)
 TAKEN_UP = re.compile(r"(?:Collecting|Requirement already satisfied:|Processing) (?:\S*/)?([\w.]+)")
 OF_OTHER_MACHINES = re.compile(r"Ignoring \S+: markers ")
@@ -85,11 +82,11 @@ def main() -> None:
     """Parse the command line and install."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("locks", nargs="+", help="names of files in locks/, such as lab test")
-    parser.add_argument("--torch", action="store_true", help="also the torch of constraints.txt")
+    parser.add_argument("--torch", action="store_true", help="also the torch of locks/constraints.txt")
     parser.add_argument("--packages-alone", action="store_true", help="without this folder: the container has it later")
     options = parser.parse_args()
     if options.torch:
-        pip("installing torch, a large download", ["--requirement", "constraints.txt"])
+        pip("installing torch, a large download", ["--requirement", "locks/constraints.txt"])
     files = locks_of(options.locks, options.torch)
     count = len({name for file in files for name in PINNED.findall(file.read_text(encoding="utf-8"))})
     requirements = [part for file in files for part in ("--requirement", str(file.relative_to(ROOT)))]

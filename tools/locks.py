@@ -6,8 +6,8 @@ added to `lab` and `cuda13` only. `simulator` is for gpu_simulator alone. One fi
 for Linux, Windows and macOS; environment markers say which lines apply. Every locked package has a wheel, so nothing
 is built.
 
-torch itself is in none of them, because its build depends on the machine; its version is in constraints.txt. What it
-needs is in `torch`, and what a build for CUDA needs beside that in `torch_cuda`.
+torch itself is in none of them, because its build depends on the machine; its version is in
+locks/constraints.txt. What it needs is in `torch`, and what a build for CUDA needs beside that in `torch_cuda`.
 
 `requires.json` says what each locked package requires. With it a test can hold that every lock is complete.
 """
@@ -56,7 +56,7 @@ def requirements() -> dict[str, list[str]]:
     """{name of a lock: its requirements}, from pyproject.toml, and for `simulator` from its own pyproject.toml."""
     file = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     project, build = file["project"], file["build-system"]["requires"]
-    simulator = tomllib.loads((ROOT / "gpu_simulator/pyproject.toml").read_text(encoding="utf-8"))["project"]
+    simulator = tomllib.loads((ROOT / "packages/gpu_simulator/pyproject.toml").read_text(encoding="utf-8"))["project"]
     base = [line for line in project["dependencies"] if not line.startswith("gpu_simulator==")]  # a folder of this one
     extras = project["optional-dependencies"]
     whole = [*base, *build, PIP, *extras["lab"]]
@@ -149,7 +149,7 @@ def main() -> None:
     """Resolve all requirements together, so that the locks agree, then write each lock. --keep: new packages alone."""
     keep = "--keep" in sys.argv[1:]
     sources = requirements()
-    torch = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    torch = (ROOT / "locks/constraints.txt").read_text(encoding="utf-8")
     together = [wanted for name, part in sources.items() if name != "cuda12" for wanted in part]
     versions = resolved([*together, torch, CUTLASS_WITH], kept([n for n in sources if n != "cuda12"]) if keep else "")
     without_cuda = "\n".join(line for line in versions.splitlines() if not line.startswith(CUDA))

@@ -32,6 +32,17 @@ _SYSTEM = (
     "/etc/localtime",
     "/etc/alternatives",
 )
+CLASSROOM = Path(__file__).resolve().parent
+# The packages that lie in one folder with this one.
+BESIDE = (
+    "gemm_lab_classroom",
+    "gemm_look",
+    "gemm_results",
+    "gpu_runner",
+    "gpu_simulator",
+    "gpu_timing",
+    "llvm_ir_to_ptx",
+)
 _SOLVED = {"solutions", "wrong_answers", "tests"}  # folders of a room that a grader's process does not open
 _READ = ("/proc", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero")
 
@@ -53,13 +64,14 @@ def confine_grader(folder: Path) -> bool:
         *filter(None, sys.path),
     }
     notebooks = data_dir("notebooks")
-    if PACKAGE not in notebooks.parents:  # in a checkout, the folder around the package contains the solutions
-        python -= {str(PACKAGE.parent)}
+    homes = {PACKAGE.parent, CLASSROOM.parent}  # of the packages: one folder, or in a checkout the root and packages/
+    if PACKAGE not in notebooks.parents:  # in a checkout, they contain the solutions
+        python -= set(map(str, homes))
     execute = [Path(path) for path in (*_SYSTEM, *python)]
-    packages = [PACKAGE.parent / name for name in ("gemm_lab", "gpu_simulator", "gpu_runner", "gemm_lab_classroom")]
+    packages = [PACKAGE, *(CLASSROOM.parent / name for name in BESIDE)]
     # Of the lessons everything but the solutions.
     lessons = [part for room in rooms() for part in room.folder.iterdir() if part.name not in _SOLVED]
     tops = {part for room in rooms() for part in room.folder.parent.glob("*.py")}
     lab = [*packages, *tops, *lessons, data_dir("kernels"), *notebooks.glob("*.ipynb")]
     # Python looks for the packages in the folder around them.
-    return sandbox.confine([*map(Path, _READ), *lab], execute, [folder, Path("/dev/null")], names=[PACKAGE.parent])
+    return sandbox.confine([*map(Path, _READ), *lab], execute, [folder, Path("/dev/null")], names=[*homes])

@@ -8,20 +8,21 @@ import pytest
 from gemm_lab.config import PACKAGE, data_dir
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab_classroom import grading
+from gemm_lab_classroom.grader_sandbox import CLASSROOM
 from gemm_lab_classroom.grading import grade
 from gemm_lab_classroom.skeletons import solution
 from gpu_simulator.compiler import sandbox
 
 pytestmark = pytest.mark.skipif(not sandbox.available()[0], reason=sandbox.available()[1])
-START = "import sys; sys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\nfrom gemm_lab_classroom.grader_sandbox import confine_grader\n"
+START = "import sys; sys.path[:0] = sys.argv[1:]\nfrom pathlib import Path\nfrom gemm_lab_classroom.grader_sandbox import confine_grader\n"
 
 ROOM = exercises()["06_swizzle"].room.folder
 
 
 def run(program, folder):
-    return subprocess.run(
-        [sys.executable, "-I", "-c", START + program, str(PACKAGE.parent)], cwd=folder, capture_output=True, text=True
-    )
+    homes = dict.fromkeys([str(PACKAGE.parent), str(CLASSROOM.parent)])
+    command = [sys.executable, "-I", "-c", START + program, *homes]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
 def test_it_opens_neither_the_solutions_nor_the_files_of_whoever_grades(tmp_path):
@@ -92,7 +93,7 @@ except compiler.CompileError as error:
 def test_with_every_rule_for_the_text_taken_away_no_file_comes_in(path, monkeypatch):
     """The second wall alone: the rules of `answer_text` are switched off in the grader's process."""
     off = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import gemm_lab_classroom.judge.strict_rules as judge; "
+        "import sys; sys.path[:0] = sys.argv[1:]; import gemm_lab_classroom.judge.strict_rules as judge; "
         "judge.refusals = lambda *_: []; from gemm_lab_classroom.grading import child; child()"
     )
     monkeypatch.setattr(grading, "_CHILD", off)

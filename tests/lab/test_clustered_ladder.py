@@ -10,7 +10,7 @@ from gemm_lab.lab import on_simulator
 from gemm_lab.lab.kernel import Kernel
 from gpu_simulator.errors import ConfigError, SizeError
 
-SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "clusters"
+SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "packages/gpu_simulator/tests" / "clusters"
 CHANGES = (
     (
         'grid = ["cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"]',

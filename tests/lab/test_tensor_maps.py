@@ -13,7 +13,7 @@ from gemm_lab.lab.kernel import Kernel
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware.tensor_map import TensorMapError
 
-SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "copies"
+SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "packages/gpu_simulator/tests" / "copies"
 
 
 def folder_with(tmp_path, **replaced) -> Path:

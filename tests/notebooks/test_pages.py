@@ -17,7 +17,7 @@ from tools import colab
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob(".github/*.md")])
 HOSTS = {"arxiv.org", "colab.research.google.com", "docs.nvidia.com", "github.com"}
 SOURCES = set(re.findall(r"<(https://[^>\s]+)>", (ROOT / "docs/REFERENCES.md").read_text(encoding="utf-8")))
 LINK = re.compile(r"\]\(([^()\s]+)\)|\b(?:src|href)=\"([^\"]+)\"|<(https?://[^>\s]+)>")

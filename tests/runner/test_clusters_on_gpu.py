@@ -11,7 +11,7 @@ from gemm_lab import compiling
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware.tensor_map import TensorMap
 
-SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "clusters"
+SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "packages/gpu_simulator/tests" / "clusters"
 PRESENT = hardware.detect()
 pytestmark = [
     pytest.mark.gpu,

@@ -13,7 +13,7 @@ from gpu_runner.faults import KernelFault
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware.tensor_map import TensorMap
 
-SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "gpu_simulator" / "tests" / "copies"
+SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "packages/gpu_simulator/tests" / "copies"
 
 PRESENT = hardware.detect()
 pytestmark = [

@@ -65,7 +65,9 @@ def test_the_driver_chooses_the_packages(monkeypatch, driver, extra):
     (line,) = installed(monkeypatch, driver)
     source = f"git+{REPOSITORY}@{colab.BRANCH}"
     folders = ("gpu_simulator", "gemm_lab_lessons")
-    both = " ".join([f'"gemm_lab{extra} @ {source}"', *(f'"{n} @ {source}#subdirectory={n}"' for n in folders)])
+    both = " ".join(
+        [f'"gemm_lab{extra} @ {source}"', *(f'"{n} @ {source}#subdirectory=packages/{n}"' for n in folders)]
+    )
     assert line == f"install --quiet {both}"
 
 

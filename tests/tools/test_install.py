@@ -58,11 +58,11 @@ def project(tmp_path):
     (locks / "lab.txt").write_text("# made by a test\n" + gamma)
     (locks / "test.txt").write_text(alpha + beta)
     release(index, "torch", "9.0", "filelock", "nvidia-nothing; extra == 'other'")
-    (tmp_path / "constraints.txt").write_text("torch==9.0\n")
+    (locks / "constraints.txt").write_text("torch==9.0\n")
     (locks / "torch.txt").write_text(release(index, "filelock", "1.0"))
     (locks / "torch_cuda.txt").write_text("no-such-library==1.0 --hash=sha256:00\n")
-    for folder, name in ((tmp_path, "here"), (tmp_path / "gpu_simulator", "gpu_simulator")):
-        folder.mkdir(exist_ok=True)
+    for folder, name in ((tmp_path, "here"), (tmp_path / "packages/gpu_simulator", "gpu_simulator")):
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "pyproject.toml").write_text(PROJECT)
         (folder / "backend.py").write_text(BACKEND.replace("here", name))
     return tmp_path

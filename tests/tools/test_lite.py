@@ -113,10 +113,10 @@ def test_a_notebook_begins_with_the_cell_that_starts_the_lab():
 
 def test_what_the_notebooks_show_travels_with_the_lab():
     shown = build.shown()
-    assert "gemm_lab_lessons/zoom/zoom.js" in shown and "images/grid_of_blocks.png" in shown
-    assert {"notebooks/00_start_here.ipynb", "notebooks/12_scoreboard.ipynb"} <= set(shown)
-    assert "results/profiles/h200/patterns.csv" in shown and not any("/raw/" in path for path in shown)
-    assert b'"outputs": []' in shown["notebooks/00_start_here.ipynb"]
+    assert "gemm_lab_lessons/zoom/zoom.js" in shown and "gemm_lab/data/images/grid_of_blocks.png" in shown
+    assert {f"gemm_lab/data/notebooks/{name}.ipynb" for name in ("00_start_here", "12_scoreboard")} <= set(shown)
+    assert "gemm_lab/data/results/profiles/h200/patterns.csv" in shown and not any("/raw/" in path for path in shown)
+    assert b'"outputs": []' in shown["gemm_lab/data/notebooks/00_start_here.ipynb"]
     assert not any("tests" in path.split("/") for path in shown)
 
 
@@ -210,6 +210,6 @@ def test_a_kernel_of_ones_own_runs_with_the_clang_that_is_installed(monkeypatch)
 
 def test_a_limit_of_seconds_needs_no_count_of_processor_time(monkeypatch):
     monkeypatch.delattr("time.thread_time")
-    limit = runpy.run_path(str(ROOT / "gpu_simulator" / "effort.py"))["Effort"](seconds=5)
+    limit = runpy.run_path(str(ROOT / "packages/gpu_simulator/effort.py"))["Effort"](seconds=5)
     limit.begin(1.0)
     assert 0 < limit.end - time.monotonic() <= 5

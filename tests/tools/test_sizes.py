@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_package_is_as_long_as_its_files():
-    counted = sum(path.read_text("utf-8").count("\n") for path in (ROOT / "gpu_runner").rglob("*.py"))
+    counted = sum(path.read_text("utf-8").count("\n") for path in (ROOT / "packages/gpu_runner").rglob("*.py"))
     assert sizes.of("gpu_runner", "Python") == counted
     assert number("gpu_runner lines") == sizes.rounded(counted)
 
@@ -19,7 +19,7 @@ def test_a_package_is_as_long_as_its_files():
 def test_answers_and_tests_are_no_part_of_the_lessons():
     parts = {kind for package, _, kind in sizes.lines() if package == "gemm_lab_lessons"}
     assert parts == {"Python", "JavaScript", "tests"}
-    rooms = (ROOT / "gemm_lab_lessons").rglob("*.py")
+    rooms = (ROOT / "packages/gemm_lab_lessons").rglob("*.py")
     apart = {"tests", "solutions", "wrong_answers"}
     code = [path for path in rooms if not apart & {*path.parts} and path.name != "conftest.py"]
     assert sizes.of("gemm_lab_lessons", "Python") == sum(path.read_text("utf-8").count("\n") for path in code)

@@ -47,6 +47,6 @@ def test_the_types_name_what_the_package_has():
     assert homes == gemm_lab._HOMES | gemm_lab_lessons.NAMES
 
 
-@pytest.mark.parametrize("package", ["gemm_lab", "gpu_simulator"])
+@pytest.mark.parametrize("package", ["gemm_lab", "packages/gpu_simulator"])
 def test_type_checkers_of_users_read_the_types(package):
     assert (ROOT / package / "py.typed").is_file()

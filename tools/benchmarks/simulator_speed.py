@@ -1,6 +1,7 @@
 """Measures the simulator: the time for each rung at 512 × 512 × 512, divided by that of NumPy's float32 product.
 
-Run it with `python tools/benchmarks/simulator_speed.py`. It takes minutes and prints a line for each rung: name and ratio.
+Run it with `python tools/benchmarks/simulator_speed.py`. It takes minutes and prints a line for each rung: name and
+ratio.
 """
 
 import numpy as np

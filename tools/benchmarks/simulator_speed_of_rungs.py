@@ -1,4 +1,4 @@
-"""`python -m benchmarks.simulator_speed_of_rungs`: measures the speed of the simulator on this machine.
+"""`python -m tools.benchmarks.simulator_speed_of_rungs`: measures the speed of the simulator on this machine.
 
 The simulator counts as usual. The times are medians of three launches after the first one, which also parses the PTX.
 If Numba is installed, its CUDA simulator computes the same naive product for comparison.

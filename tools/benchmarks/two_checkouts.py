@@ -1,9 +1,10 @@
 """Compares the time that this checkout and another one take to simulate a few kernels, with and without hazards.
 
-`python tools/benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other checkout, as
-created by `git worktree add --detach OTHER COMMIT`. Each checkout has its own process. The two launch the same kernel
-in turns, and each reports its processor time, which does not depend on other processes. Each line has the milliseconds
-of both, and two ratios of this checkout to the other: that of the fastest launches, and the median over the rounds.
+`python tools/benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other
+checkout, as created by `git worktree add --detach OTHER COMMIT`. Each checkout has its own process. The two launch the
+same kernel in turns, and each reports its processor time, which does not depend on other processes. Each line has the
+milliseconds of both, and two ratios of this checkout to the other: that of the fastest launches, and the median over
+the rounds.
 """
 
 import argparse
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--rungs", nargs="*", default=RUNGS)
     options = parser.parse_args()
-    here = Path(__file__).resolve().parent.parent
+    here = Path(__file__).resolve().parents[2]
     checkouts = [started(options.other.resolve()), started(here)]
     print(f"{'milliseconds of processor time':32} {'hazards':>8} {'other':>8} {'this':>8} {'fastest':>8} {'median':>8}")
     for name in options.rungs:
@@ -52,7 +53,8 @@ def main() -> None:
 
 def started(checkout: Path) -> subprocess.Popen:
     """A process that runs `serve` in a checkout. It has one BLAS thread, since others would spin while they wait."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    path = os.pathsep.join([str(checkout), str(checkout / "packages")])
+    environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     command, pipe = [sys.executable, str(Path(__file__).resolve()), "serve"], subprocess.PIPE
     return subprocess.Popen(command, cwd=checkout, env=environment, stdin=pipe, stdout=pipe, text=True)
 

@@ -1,7 +1,7 @@
 """Measures how long a `%%kernel` cell takes until its verdict, relative to the time for compiling the kernel alone.
 
-Run it with `python tools/benchmarks/verdict_latency.py`. Each edit is a new text, so nothing comes from the cache. It prints
-a ratio for a line that does not compile, one for a wrong result on the simulator, and one for a right result.
+Run it with `python tools/benchmarks/verdict_latency.py`. Each edit is a new text, so nothing comes from the cache. It
+prints a ratio for a line that does not compile, one for a wrong result on the simulator, and one for a right result.
 """
 
 import contextlib

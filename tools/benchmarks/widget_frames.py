@@ -1,9 +1,9 @@
 """Measures the frames of the zoom and of the tile walk in Chromium, while their time slider plays.
 
-Run it with `python tools/benchmarks/widget_frames.py [--seconds 5] [--free]`. For each widget it prints the frames per second
-(from the median and from the 95th percentile of the time between two frames), and the most nodes and canvas calls that
-one step takes. Chromium draws at most 60 frames a second; with `--free` it draws as many as it can. Without a GPU,
-Chromium draws on the processor.
+Run it with `python tools/benchmarks/widget_frames.py [--seconds 5] [--free]`. For each widget it prints the frames per
+second (from the median and from the 95th percentile of the time between two frames), and the most nodes and canvas
+calls that one step takes. Chromium draws at most 60 frames a second; with `--free` it draws as many as it can. Without
+a GPU, Chromium draws on the processor.
 """
 
 import argparse

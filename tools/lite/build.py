@@ -20,7 +20,8 @@ from gpu_simulator.errors import LabError
 from tools import colab
 from tools.lite import wheels
 from tools.live import packages
-from tools.live.build import PACKAGES
+from tools.live.build import DATA, PACKAGES
+from tools.sizes import home
 
 FIGURE = re.compile(r'lab\.figure\("(\w+)"')
 HERE = Path(__file__).parent
@@ -89,16 +90,19 @@ def shown() -> dict[str, bytes]:
 
     These are the views of widgets, the notebooks themselves, pictures of `lab.figure`, and recorded results.
     """
-    views = [path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.suffix in (".js", ".css")]
-    texts = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in views if "tests" not in path.parts}
+    homes = [home(name) for name in PACKAGES]
+    views = [(path, top) for top in homes for path in top.rglob("*") if path.suffix in (".js", ".css")]
+    texts = {
+        path.relative_to(top.parent).as_posix(): path.read_bytes() for path, top in views if "tests" not in path.parts
+    }
     for path in notebooks_in(ROOT / "notebooks"):
         book = without_outputs(nbformat.read(path, as_version=4))
-        texts[f"notebooks/{path.name}"] = nbformat.writes(book).encode()
+        texts[f"{DATA}/notebooks/{path.name}"] = nbformat.writes(book).encode()
         for picture in FIGURE.findall("\n".join(cell.source for cell in book.cells)):
-            texts[f"images/{picture}.png"] = (ROOT / "images" / f"{picture}.png").read_bytes()
+            texts[f"{DATA}/images/{picture}.png"] = (ROOT / "images" / f"{picture}.png").read_bytes()
     for path in (ROOT / "results").rglob("*.csv"):
         if not {"raw", "measured"} & set(path.parts):  # the live page has what was measured
-            texts[path.relative_to(ROOT).as_posix()] = path.read_bytes()
+            texts[f"{DATA}/{path.relative_to(ROOT).as_posix()}"] = path.read_bytes()
     return texts
 
 

@@ -19,10 +19,20 @@ from gemm_lab.notebook.exercises import exercises as all_exercises
 from gemm_lab.notebook_files import cells_of_the_series
 from gpu_simulator.compiler import nvrtc
 from tools.live import packages
+from tools.sizes import home
 
 PAGE = Path(__file__).parent / "page"
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("gpu_simulator", "gpu_runner", "gemm_lab", "gemm_lab_lessons")
+PACKAGES = (
+    "gemm_look",
+    "llvm_ir_to_ptx",
+    "gpu_simulator",
+    "gpu_runner",
+    "gpu_timing",
+    "gemm_results",
+    "gemm_lab",
+    "gemm_lab_lessons",
+)
+DATA = "gemm_lab/data"  # where an installed lab has its data
 _ASKS = re.compile(r'lab\.exercise\("(\w+)"\)')
 KINDS = {".py", ".toml", ".h", ".cu", ".cuh", ".csv", ".json"}
 EMPTY_TAR = bytes(1024)  # the compiler brings headers and libraries for other machines, 30 MB that CUDA does not need
@@ -88,7 +98,6 @@ def kernel_cells(sources: Iterable[str]) -> Iterator[tuple[Line | None, str | No
 def zip_lab(path: Path) -> None:
     """Write the packages, the kernels and what the page asks of Python into one archive."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        archive.writestr("pyproject.toml", "# This folder is a checkout, as far as gemm_lab looks for its data.\n")
         for file in ("in_page.py", "lab_page.py"):
             archive.write(PAGE / file, file)
         about = "gemm_lab_lessons-0.dist-info"  # by this Python finds the course, as if it had been installed
@@ -98,13 +107,14 @@ def zip_lab(path: Path) -> None:
             store_ptx(Path(made))
             for file in sorted(Path(made).iterdir()):
                 archive.write(file, f"stored/{file.name}")
-        folders = [ROOT / name for name in PACKAGES] + [data_dir("kernels"), data_dir("results") / "measured"]
-        names = {"measured": "results/measured"}
-        for folder in folders:
+        folders = {name: home(name) for name in PACKAGES}
+        folders[f"{DATA}/kernels"] = data_dir("kernels")
+        folders[f"{DATA}/results/measured"] = data_dir("results") / "measured"
+        for name, folder in folders.items():
             for file in sorted(folder.rglob("*")):
                 inside = file.relative_to(folder)
                 if file.suffix in KINDS and not {"tests", "__pycache__", "build", "dist", "raw"} & set(inside.parts):
-                    archive.write(file, f"{names.get(folder.name, folder.name)}/{inside.as_posix()}")
+                    archive.write(file, f"{name}/{inside.as_posix()}")
 
 
 def store_ptx(into: Path) -> None:

@@ -12,7 +12,7 @@ UNTESTED = {
     "clusterlaunchcontrol": "needs an sm_100",
     "getctarank": "needs a cluster",
     "mapa": "needs a cluster",
-    "mbarrier": "its states are opaque; packages/gpu_simulator/tests/copies/test_mbarrier.py tests its phases and waits",
+    "mbarrier": "its states are opaque; packages/gpu_simulator/tests/copies/test_mbarrier.py tests phases and waits",
     "prefetch": "a hint gives no value",
     "prefetchu": "a hint gives no value",
     "createpolicy": "a hint gives no value; the contents of a policy are undefined",
@@ -23,5 +23,5 @@ UNTESTED = {
     "pmevent": "a signal to a profiler gives no value",
     "setmaxnreg": "moves registers between warps and gives no value",
     "tcgen05": "works on tensor memory and shared memory; packages/gpu_simulator/tests/tcgen05 tests its values",
-    "wgmma": "reads tiles of shared memory; packages/gpu_simulator/tests/wgmma and tests/runner/test_wgmma_on_gpu.py test it",
+    "wgmma": "reads shared memory; packages/gpu_simulator/tests/wgmma and tests/runner/test_wgmma_on_gpu.py test it",
 }

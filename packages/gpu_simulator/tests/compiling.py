@@ -16,7 +16,7 @@ from gpu_simulator.errors import MissingDependency
 
 USER = os.getuid() if hasattr(os, "getuid") else ""
 CACHE = Path(tempfile.gettempdir()) / f"gpu_simulator_tests_{USER}"
-HEADERS = Path(__file__).resolve().parents[2] / "kernels" / "include"
+HEADERS = Path(__file__).resolve().parents[3] / "kernels" / "include"
 
 
 def is_here() -> bool:
