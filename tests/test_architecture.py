@@ -92,6 +92,7 @@ THIRD_PARTY = {
     "gemm_look": {"PIL", "matplotlib", "numpy"},
     "llvm_ir_to_ptx": set(),
     "gpu_simulator": {"numpy"},
+    "gpu_simulator.hardware": {"ml_dtypes", "numpy"},  # for who has arrays in BF16
     "gpu_simulator.compiler": {"cuda", "landlockpy", "psutil"},
     "gpu_runner": {"cuda", "cupy", "httpx", "ml_dtypes", "numpy", "psutil", "pynvml", "torch", "triton"},
     "gpu_timing": {"numpy"},

@@ -20,9 +20,8 @@ from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.measuring import check_twice
 from gemm_lab.measure.check import Verdict
 from gemm_lab.measure.inputs import make_inputs
-from gpu_runner.transport.server_results import arrays_of
 from gpu_simulator.errors import LabError
-from gpu_simulator.hardware.tensor_map import TensorMap
+from gpu_simulator.hardware.tensor_map import TensorMap, arrays_of
 from gpu_simulator.memory_limit import in_words, limit_bytes
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.catalog import Problem
-from gpu_runner.transport.wire import dtype_of
 from gpu_simulator.errors import ConfigError, SizeError
+from gpu_simulator.hardware.number_types import dtype_of
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 KINDS = ("integers", "normal")

@@ -20,8 +20,8 @@ import numpy as np
 from gpu_runner import bindings, refusals
 from gpu_runner.faults import FAULTS, DeviceOutOfMemory, KernelFault
 from gpu_runner.numbers import held
-from gpu_runner.transport.wire import dtype_of
 from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.hardware.number_types import dtype_of
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 MAJOR, MINOR = 75, 76  # cudaDeviceAttr numbers that CuPy does not name

@@ -14,7 +14,7 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from gpu_runner.driver import Device
-from gpu_runner.transport.wire import name_of
+from gpu_simulator.hardware.number_types import name_of
 
 
 @lru_cache(maxsize=1)

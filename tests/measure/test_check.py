@@ -8,8 +8,8 @@ from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import check, make_inputs, reference, told_apart, verdict
 from gemm_lab.measure.inputs import integer_limit, scales
-from gpu_runner.transport.wire import dtype_of
 from gpu_simulator.errors import ConfigError, SizeError
+from gpu_simulator.hardware.number_types import dtype_of
 
 PLAIN = ("a", "b", "d", "m", "n", "k")
 WITH_C = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")

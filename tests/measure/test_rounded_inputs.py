@@ -7,7 +7,7 @@ from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import verdict, wire_problem
 from gemm_lab.measure.inputs import make_inputs, reference
-from gpu_runner.transport.wire import dtype_of
+from gpu_simulator.hardware.number_types import dtype_of
 
 ARGUMENTS = ("a", "b", "d", "m", "n", "k")
 M, N, K = 64, 96, 256

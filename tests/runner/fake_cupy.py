@@ -11,7 +11,7 @@ from operator import index
 
 import numpy as np
 
-from gpu_runner.transport.wire import dtype_of
+from gpu_simulator.hardware.number_types import dtype_of
 
 POINTER, C_INT, C_FLOAT, U64 = ctypes.c_uint64, ctypes.c_int, ctypes.c_float, ctypes.c_uint64
 NAMES = ("f16", "bf16", "f32")

@@ -20,8 +20,8 @@ from gpu_runner.driver import NON_PORTABLE_CLUSTER, Device, DriverError
 from gpu_runner.faults import DeviceOutOfMemory, KernelFault
 from gpu_runner.timing import rounds as timing
 from gpu_runner.transport import wire
-from gpu_runner.transport.wire import dtype_of
 from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.hardware.number_types import dtype_of
 
 ARGUMENTS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
 TYPES = (POINTER, POINTER, POINTER, POINTER, C_INT, C_INT, C_INT, C_FLOAT, C_FLOAT)

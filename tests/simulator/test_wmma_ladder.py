@@ -6,8 +6,8 @@ from mutants import mutants
 
 import gpu_simulator
 from gemm_lab import catalog, compiling
-from gpu_runner.transport.wire import dtype_of
 from gpu_simulator.errors import SizeError
+from gpu_simulator.hardware.number_types import dtype_of
 
 LADDER = catalog.ladder("wmma").kernels
 ARCH = "sm_90a"

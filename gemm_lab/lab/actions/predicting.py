@@ -13,7 +13,6 @@ from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
 from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length
-from gemm_lab.measure.inputs import dtype_of
 from gemm_results import blind_trials, published_trials
 from gemm_results.blind_trials import Errors
 from gemm_results.cards.predicted_card import LABELS, SHOWN_LINES, Predicted, trust
@@ -21,6 +20,7 @@ from gemm_results.published_trials import Summary
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
+from gpu_simulator.hardware.number_types import dtype_of
 from gpu_timing.cycles.constants_file import constants, known
 from gpu_timing.cycles.launches import launch_of
 from gpu_timing.cycles.recording import Recording

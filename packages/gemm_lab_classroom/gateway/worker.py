@@ -24,9 +24,9 @@ from gemm_lab.lab import known_types  # noqa: F401  registers types with the cod
 from gemm_lab_classroom.gateway.requests import checked
 from gpu_runner.remote import KEY, MOST_BYTES
 from gpu_runner.transport import codec, told_errors
-from gpu_runner.transport.server_results import arrays_of
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
+from gpu_simulator.hardware.tensor_map import arrays_of
 
 OUTPUT_LIMIT = 64 * 1024
 

@@ -15,7 +15,7 @@ import numpy as np
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.inputs import Inputs, make_inputs
 from gemm_lab_classroom.judge.unusual_values import along_k, full_mantissas
-from gpu_runner.transport.wire import dtype_of
+from gpu_simulator.hardware.number_types import dtype_of
 
 TOP = 1.5  # times a power of two, the largest that all types on the way can hold
 SCALE = 2.0**30  # an alpha or beta that large, for sums or a C of a few times its inverse

@@ -18,7 +18,7 @@ import numpy as np
 
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.inputs import Inputs, make_inputs, reference
-from gpu_runner.transport.wire import dtype_of
+from gpu_simulator.hardware.number_types import dtype_of
 
 LARGE = {"f16": 128.0, "f32": 8192.0}  # by accumulator type; sums of K products with one such number stay exact
 FLOAT32_BITS = 24  # bits of a float32's significand

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from gpu_runner.transport.field_types import fitted
-from gpu_runner.transport.wire import dtype_of, name_of
 from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.number_types import dtype_of, name_of
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 MOST_TEXT_BYTES, MOST_DEPTH, MOST_DIGITS = 64 << 20, 40, 40

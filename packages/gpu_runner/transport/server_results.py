@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from gpu_runner.transport.field_types import fitted
-from gpu_simulator.hardware.tensor_map import TensorMap
+from gpu_simulator.hardware.tensor_map import arrays_of
 
 NUMBER, PAIR = float | None, tuple[int, int]
 TIMED = {"label": str, "samples_ms": list[float], "repeats": int, "check": dict | None, "skipped": str | None,
@@ -40,23 +40,6 @@ def understood(op: str, result: Any, payload: Mapping[str, Any]) -> Any:
             given = getattr(args.get(place), "array", args.get(place))
             if not isinstance(given, np.ndarray) or _form(given) != _form(array):
                 raise ValueError("the arrays that came back are not those that were sent")
-    return found
-
-
-def arrays_of(args: Sequence[Any]) -> list[np.ndarray]:
-    """The arrays among arguments, in the order in which `gpu_runner.launch` returns them.
-
-    An array that is passed twice is listed twice. One that is only used by tensor maps is listed once, at the position
-    of the first of these maps.
-    """
-    named = {id(value) for value in args if isinstance(value, np.ndarray)}
-    found: list[np.ndarray] = []
-    for value in args:
-        if isinstance(value, np.ndarray):
-            found.append(value)
-        elif isinstance(value, TensorMap) and id(value.array) not in named:
-            named.add(id(value.array))
-            found.append(value.array)
     return found
 
 

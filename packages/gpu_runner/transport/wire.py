@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.number_types import dtype_of, name_of
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 if TYPE_CHECKING:
@@ -24,21 +25,6 @@ if TYPE_CHECKING:
 
 PROTOCOL = 2  # increased when the messages or their meaning change
 IDLE_STATUS = 77  # exit status of a worker that ended because it was idle
-_NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
-
-
-def dtype_of(name: str) -> np.dtype:
-    """The NumPy dtype of "f16", "bf16" or "f32", or of any name that NumPy knows itself."""
-    if name in ("bf16", "bfloat16"):
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype({"f16": "float16", "f32": "float32"}.get(name, name))
-
-
-def name_of(dtype: np.dtype) -> str:
-    """The lab's name of a dtype: f16, bf16, f32, or NumPy's own name for any other."""
-    return _NAMES.get(np.dtype(dtype).name, np.dtype(dtype).name)
 
 
 @dataclass(frozen=True)

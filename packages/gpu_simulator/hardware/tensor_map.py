@@ -245,3 +245,20 @@ class TensorMap:
         if self.fill == "nan" and self.element not in FLOATING:
             return f"Only floating-point tensors can be filled with NaN, not {self.element}."
         return ""
+
+
+def arrays_of(args: Sequence[Any]) -> list[np.ndarray]:
+    """The arrays among arguments, in the order in which a launch returns them.
+
+    An array that is passed twice is listed twice. One that is only used by tensor maps is listed once, at the position
+    of the first of these maps.
+    """
+    named = {id(value) for value in args if isinstance(value, np.ndarray)}
+    found: list[np.ndarray] = []
+    for value in args:
+        if isinstance(value, np.ndarray):
+            found.append(value)
+        elif isinstance(value, TensorMap) and id(value.array) not in named:
+            named.add(id(value.array))
+            found.append(value.array)
+    return found

@@ -23,6 +23,7 @@ from gpu_runner.transport import codec, told_errors, wire
 from gpu_runner.transport.codec import BadMessage, decoded, encoded
 from gpu_runner.transport.server_link import ServerError
 from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.number_types import dtype_of
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 FUZZ = settings(
@@ -85,7 +86,7 @@ VALUES = st.recursive(
 @FUZZ
 @given(VALUES, st.sampled_from(sorted(codec.DTYPES)), st.lists(st.integers(0, 4), max_size=3))
 def test_what_is_sent_arrives(value, name, shape):
-    array = np.ones(shape, wire.dtype_of(name))
+    array = np.ones(shape, dtype_of(name))
     try:
         data = bytearray(b"".join(encoded({"value": value, "array": array, "again": [array]})))
     except BadMessage:  # half a character of UTF-16 is no text

@@ -14,8 +14,8 @@ from gemm_lab.measure.inputs import make_inputs
 from gemm_lab_classroom.gateway.requests import checked
 from gpu_runner.postmortem.examination import examine
 from gpu_runner.transport.codec import decoded, encoded
-from gpu_runner.transport.server_results import arrays_of, understood
-from gpu_simulator.hardware.tensor_map import TensorMap
+from gpu_runner.transport.server_results import understood
+from gpu_simulator.hardware.tensor_map import TensorMap, arrays_of
 
 
 class Asked(Exception):

@@ -11,7 +11,7 @@ from gemm_lab.measure.inputs import reference, rounded
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab_classroom.judge.edge_values import large_scale, named_numbers, near_the_top, with_named_numbers
 from gemm_lab_classroom.judge.float_addresses import address_in_floats
-from gpu_runner.transport.wire import dtype_of
+from gpu_simulator.hardware.number_types import dtype_of
 
 KERNELS = sorted({task.criteria["kernel"] for task in exercises().values() if task.judge == "kernel"})
 SIZE = (64, 96, 80)

@@ -21,7 +21,7 @@ from gemm_lab_classroom.judge.unusual_values import (
     without_a_term,
     zeros_against_infinities,
 )
-from gpu_runner.transport.wire import dtype_of
+from gpu_simulator.hardware.number_types import dtype_of
 
 KERNELS = sorted({task.criteria["kernel"] for task in exercises().values() if task.judge == "kernel"})
 SIZE = (129, 130, 200)
