@@ -84,7 +84,7 @@ except compiler.CompileError as error:
     "path",
     [
         ROOM / "solutions" / "06_swizzle.cu",
-        "../../gemm_lab_lessons/ch06/solutions/06_swizzle.cu",
+        "../../packages/gemm_lab_lessons/ch06/solutions/06_swizzle.cu",
         "../t4/03_swizzled.cu",
         "/etc/hostname",
     ],

@@ -37,10 +37,10 @@ def asked(process, text):
     [
         "/etc/hostname",
         "/etc/passwd",
-        "{notebooks}/../gemm_lab_lessons/ch06/solutions/06_swizzle.cu",
+        "{notebooks}/../packages/gemm_lab_lessons/ch06/solutions/06_swizzle.cu",
         "{kernels}/t4/03_swizzled.cu",
         "../t4/03_swizzled.cu",
-        "../../gemm_lab_lessons/ch06/solutions/06_swizzle.cu",
+        "../../packages/gemm_lab_lessons/ch06/solutions/06_swizzle.cu",
         "{here}",
         "/proc/self/environ",
     ],
