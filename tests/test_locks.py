@@ -31,9 +31,7 @@ def project(folder: str = "") -> dict:
 
 
 EXTRAS = project()["optional-dependencies"]
-CORE = [
-    line for line in project()["dependencies"] if not line.startswith("gpu_simulator==")
-]  # a folder of this project
+CORE = [line for line in project()["dependencies"] if not line.startswith("gpu_simulator")]  # a folder of this project
 
 
 def locked(text: str) -> dict[str, list[str]]:

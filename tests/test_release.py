@@ -16,11 +16,13 @@ import pytest
 from PIL import Image
 
 from gemm_lab import __version__
+from gpu_simulator import __version__ as simulator_version
 from tools import release
 from tools.install import PRODUCTS
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECTS = {"gemm_lab": ".", **{folder.removeprefix("packages/"): folder for folder in PRODUCTS}}
+VERSIONS = dict.fromkeys(PROJECTS, __version__) | {"gpu_simulator": simulator_version}
 
 
 # ---- One version ----
@@ -29,13 +31,18 @@ PROJECTS = {"gemm_lab": ".", **{folder.removeprefix("packages/"): folder for fol
 def test_every_file_names_the_same_version():
     assert release.version() == __version__
     assert re.search(rf"^## {re.escape(__version__)} \(\d{{4}}-\d\d-\d\d\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
-    assert len(release.versions()) == 7 and set().union(*release.versions().values()) == {__version__}
+    assert len(release.versions()) == 6 and set().union(*release.versions().values()) == {__version__}
+
+
+def test_the_simulator_has_a_version_of_its_own():
+    assert release.version(simulator=True) == simulator_version
+    assert set().union(*release.versions(simulator=True).values()) == {simulator_version}
 
 
 @pytest.fixture
 def copy(tmp_path):
     """The files that name a version, alone in a folder."""
-    for file in release.versions():
+    for file in [*release.versions(), *release.versions(simulator=True)]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, tmp_path / file)
     return tmp_path
@@ -48,6 +55,27 @@ def test_another_version_in_one_file_is_refused(copy, file, other):
     (copy / file).write_text(text.replace(__version__, other, 1), encoding="utf-8")
     with pytest.raises(SystemExit, match=f"do not agree on one version.*{re.escape(file)}: "):
         release.version(copy)
+
+
+@pytest.mark.parametrize("file", release.versions(simulator=True))
+def test_another_version_in_one_file_of_the_simulator_is_refused(copy, file):
+    text = (copy / file).read_text(encoding="utf-8")
+    (copy / file).write_text(text.replace(simulator_version, "9.9.9", 1), encoding="utf-8")
+    with pytest.raises(SystemExit, match="do not agree on one version"):
+        release.version(copy, simulator=True)
+    assert release.version(copy) == __version__, "the other packages go on"
+
+
+@pytest.mark.parametrize(("other", "taken"), [("1.0.1", True), ("1.7.0", True), ("2.0.0", False), ("0.9.0", False)])
+def test_gemm_lab_takes_later_simulators_of_the_same_major_version(copy, other, taken):
+    for file in release.versions(simulator=True):
+        text = (copy / file).read_text(encoding="utf-8")
+        (copy / file).write_text(text.replace(simulator_version, other, 1), encoding="utf-8")
+    if taken:
+        assert release.version(copy, simulator=True) == other and release.version(copy) == __version__
+    else:
+        with pytest.raises(SystemExit, match=rf"asks for gpu_simulator ~=1.0, and packages/gpu_simulator is {other}"):
+            release.version(copy, simulator=True)
 
 
 def test_a_pin_of_another_version_is_refused(copy):
@@ -82,16 +110,18 @@ def dist(tmp_path_factory):
 
 def test_there_is_a_wheel_and_an_archive_of_each_package_and_the_hashes_are_theirs(dist):
     names = {path.name for path in dist.iterdir()}
-    wheels = {f"{name}-{__version__}-py3-none-any.whl" for name in PROJECTS}
-    assert names == wheels | {f"{name}-{__version__}.tar.gz" for name in PROJECTS} | {"requirements.txt"}
+    wheels = {f"{name}-{version}-py3-none-any.whl" for name, version in VERSIONS.items()}
+    archives = {f"{name}-{version}.tar.gz" for name, version in VERSIONS.items()}
+    assert names == wheels | archives | {"requirements.txt"}
     lines = (dist / "requirements.txt").read_text().splitlines()
     for name, line in zip(
         release.OF_NOTEBOOKS,
         sorted(lines, key=lambda text: release.OF_NOTEBOOKS.index(text.partition("=")[0])),
         strict=True,
     ):
-        digest = hashlib.sha256((dist / f"{name}-{__version__}-py3-none-any.whl").read_bytes()).hexdigest()
-        assert line == f"{name}=={__version__} --hash=sha256:{digest}"
+        version = VERSIONS[name]
+        digest = hashlib.sha256((dist / f"{name}-{version}-py3-none-any.whl").read_bytes()).hexdigest()
+        assert line == f"{name}=={version} --hash=sha256:{digest}"
 
 
 def held(wheel: Path) -> dict[str, bytes]:
@@ -102,15 +132,16 @@ def held(wheel: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_a_source_archive_builds_the_same_wheel(dist, name, tmp_path):
-    with tarfile.open(dist / f"{name}-{__version__}.tar.gz") as archive:
+    whole = f"{name}-{VERSIONS[name]}"
+    with tarfile.open(dist / f"{whole}.tar.gz") as archive:
         archive.extractall(tmp_path, filter="data")
     (tmp_path / "made").mkdir()
-    made = release.build(tmp_path / f"{name}-{__version__}", tmp_path / "made", "wheel")
+    made = release.build(tmp_path / whole, tmp_path / "made", "wheel")
     first = held(dist / made.name)
     assert held(made) == first
-    source = next(path for path in (tmp_path / f"{name}-{__version__}").rglob("__init__.py"))
+    source = next(path for path in (tmp_path / whole).rglob("__init__.py"))
     source.write_text("changed = True\n")
-    assert held(release.build(tmp_path / f"{name}-{__version__}", made.parent / "..", "wheel")) != first
+    assert held(release.build(tmp_path / whole, made.parent / "..", "wheel")) != first
 
 
 # ---- What an index shows ----
@@ -132,11 +163,8 @@ def faults(metadata: str) -> list[str]:
 
 
 def metadata_of(dist: Path, name: str) -> str:
-    return (
-        zipfile.ZipFile(dist / f"{name}-{__version__}-py3-none-any.whl")
-        .read(f"{name}-{__version__}.dist-info/METADATA")
-        .decode()
-    )
+    whole = f"{name}-{VERSIONS[name]}"
+    return zipfile.ZipFile(dist / f"{whole}-py3-none-any.whl").read(f"{whole}.dist-info/METADATA").decode()
 
 
 @pytest.mark.parametrize("name", ["gemm_lab", "gpu_simulator"])

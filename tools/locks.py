@@ -57,7 +57,7 @@ def requirements() -> dict[str, list[str]]:
     file = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     project, build = file["project"], file["build-system"]["requires"]
     simulator = tomllib.loads((ROOT / "packages/gpu_simulator/pyproject.toml").read_text(encoding="utf-8"))["project"]
-    base = [line for line in project["dependencies"] if not line.startswith("gpu_simulator==")]  # a folder of this one
+    base = [line for line in project["dependencies"] if not line.startswith("gpu_simulator")]  # a folder of this one
     extras = project["optional-dependencies"]
     whole = [*base, *build, PIP, *extras["lab"]]
     sources = {name: whole + (extras[name] if name != "lab" else []) for name in WHOLE}

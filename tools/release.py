@@ -23,15 +23,20 @@ from tools.install import PRODUCTS, ROOT
 
 FOLDERS = (".", *PRODUCTS)
 OF_NOTEBOOKS = ("gpu_simulator", "gemm_lab", "gemm_lab_lessons")
+SIMULATOR = "packages/gpu_simulator"  # a product with versions of its own
 # Where a version stands, and where one package asks for another one in the same version.
 _VERSION = re.compile(r'^(?:version = |version: |__version__ = |  "version": )"?([^"\n,]*)"?,?$', re.M)
-_PIN = re.compile(r'"(?:gpu_simulator|gemm_lab(?:_lessons)?)(?:\[\w+\])?==([^"]+)"')
+_PIN = re.compile(r'"gemm_lab(?:_lessons)?(?:\[\w+\])?==([^"]+)"')
+# What gemm_lab asks for: this version of the simulator, or a later one of the same major version.
+_ASKED = re.compile(r'"gpu_simulator~=(\d+)\.(\d+)"')
 
 
-def versions(root: Path = ROOT) -> dict[str, set[str]]:
-    """{file: the versions of this project that it names} for every file that names one."""
-    projects = [f"{folder}/pyproject.toml".removeprefix("./") for folder in FOLDERS]
+def versions(root: Path = ROOT, simulator: bool = False) -> dict[str, set[str]]:
+    """{file: the versions of this project, or of the simulator, that it names} for every file that names one."""
+    projects = [f"{folder}/pyproject.toml".removeprefix("./") for folder in FOLDERS if folder != SIMULATOR]
     files = [*projects, "CITATION.cff", "gemm_lab/__init__.py", "gemm_lab/labextension/package.json"]
+    if simulator:
+        files = projects = [f"{SIMULATOR}/{file}" for file in ("pyproject.toml", "__init__.py")]
     found = {}
     for file in files:
         text = (root / file).read_text(encoding="utf-8")
@@ -39,13 +44,23 @@ def versions(root: Path = ROOT) -> dict[str, set[str]]:
     return found
 
 
-def version(root: Path = ROOT) -> str:
-    """The version of the release. Raises `SystemExit` with a sentence if files name different ones."""
-    named = versions(root)
+def version(root: Path = ROOT, simulator: bool = False) -> str:
+    """The version of the release, or of the simulator in it.
+
+    Raises `SystemExit` with a sentence if files name different ones, or if gemm_lab does not take this simulator.
+    """
+    named = versions(root, simulator)
     if len(set().union(*named.values())) != 1 or not all(named.values()):
         places = "; ".join(f"{file}: {', '.join(sorted(has)) or 'none'}" for file, has in named.items())
         raise SystemExit(f"The files do not agree on one version. {places}")
-    return next(iter(named["CITATION.cff"]))
+    (found,) = set().union(*named.values())
+    if simulator:
+        asked = _ASKED.search((root / "pyproject.toml").read_text(encoding="utf-8"))
+        major, minor, *_ = found.split(".")
+        if asked is None or asked[1] != major or int(asked[2]) > int(minor):
+            wanted = f"~={asked[1]}.{asked[2]}" if asked else "no version of it by ~="
+            raise SystemExit(f"gemm_lab asks for gpu_simulator {wanted}, and {SIMULATOR} is {found}.")
+    return found
 
 
 def build(folder: Path, into: Path, target: str) -> Path:
@@ -83,6 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tag", help="the tag of the release, which must name its version")
     options = parser.parse_args(arguments)
     number = version()
+    version(simulator=True)
     if options.tag not in (None, f"v{number}"):
         raise SystemExit(f"The tag {options.tag} does not name the version {number}.")
     for path in release(options.into):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_simulator import __version__
 from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, from_bf16, named_arrays
 from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
 from gpu_simulator.cli.progress import Progress
@@ -41,6 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"gpu_simulator {__version__}")
     add_options(parser)
     words = sys.argv[1:] if words is None else words
 

@@ -8,6 +8,7 @@ import pytest
 from compiling import need_compiler
 from ptx_text import at, text
 
+from gpu_simulator import __version__
 from gpu_simulator.cli.command_line import main
 
 SUM = "".join((at("%a", "%t", 4, "%q10"), at("%bb", "%t", 4, "%q11"), at("%d", "%t", 4, "%q12"))) + (
@@ -97,6 +98,12 @@ def test_a_race_is_told_and_the_exit_code_follows(run, tmp_path):
 def test_the_program_starts_and_shows_its_help():
     done = subprocess.run([sys.executable, "-m", "gpu_simulator", "--help"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "--hazards" in done.stdout and "add.cu" in done.stdout
+
+
+def test_the_program_says_its_version():
+    command = [sys.executable, "-m", "gpu_simulator", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, f"gpu_simulator {__version__}\n")
 
 
 # ---- CUDA source ----
