@@ -46,7 +46,7 @@ def kept(text, tmp_path, **options):
     ],
 )  # fmt: skip
 def test_device_code_stays(device, tmp_path):
-    assert kept(f"{device}\n", tmp_path) == {1: device}
+    assert kept(f"{device}\n", tmp_path, used=device) == {1: device}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_macro_that_stands_for_a_declaration_needs_no_semicolon(tmp_path):
 
 def test_a_macro_may_say_constexpr(tmp_path):
     text = "#define FIXED constexpr\ntemplate <int N> FIXED int twice() { return 2 * N; }\nint host() { return 1; }\n"
-    assert sorted(kept(text, tmp_path)) == [1, 2]
+    assert sorted(kept(text, tmp_path, used="twice<2>")) == [1, 2]
 
 
 def test_a_library_written_for_nvrtc_is_left_to_it(tmp_path):

@@ -1,15 +1,48 @@
-"""What nvcc takes with the host compiler gcc and NVRTC does not: the forms of GNU C, told by where a message points."""
+"""Forms that NVRTC refuses, told by a message of the compiler and by where it points, and what to write instead.
+
+Some are of GNU C, which nvcc takes with the host compiler gcc. Others are of CUDA: functions without _sync, which GPUs
+from Volta on do not have, and textures and launches from kernels, which need what a simulated GPU does not have.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
+from gpu_simulator.faults import TEXTURES
+
 _LITERAL = re.compile(r"\(([^()]*)\)\s*$")
 _STATEMENTS = (
     "a statement expression, ({ … }), is a GNU extension that NVRTC does not have; write an inline function, or a "
     "lambda that is called at once: [&] { …; return value; }()"
 )
+_LAUNCHES = (
+    "kernels that launch kernels (dynamic parallelism) are not simulated: let the host launch the second kernel after "
+    "the first, or call its work as a __device__ function"
+)
+_OF_WARPS = re.compile(r"__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)")
+_OF_TEXTURES = re.compile(
+    r"[\"'](?:texture|surface)\b|\"(?:tex[12]D|tex3D|texCubemap|tld4|surf[123]D|surfCubemap)\w*\" matches"
+)
+_VOTE = re.compile(r"“vote\.(any|all|ballot)\.(?!sync)")
+
+
+def about_cuda_form(message: str) -> str:
+    """A sentence about a form of CUDA that is not there, and what to write; "" if the message is about none."""
+    vote, named = _VOTE.search(message), re.search(r"['\"](\w+)['\"]", message)
+    name = f"__{vote[1]}" if vote else named[1] if named else ""
+    if _OF_WARPS.fullmatch(name):
+        return (
+            f"{name} is not there on GPUs from Volta on; write {name}_sync(0xffffffff, …), whose mask names the lanes "
+            "that take part"
+        )
+    if _OF_TEXTURES.search(message):
+        return TEXTURES
+    if "device-side kernel launch" in message or "__cudaCDP" in message:
+        return _LAUNCHES
+    if name in ("cudaDeviceSynchronize", "cudaMalloc", "cudaFree", "cudaMemcpy", "cudaMemset", "cudaGetLastError"):
+        return f"{name} is a function for the host, and {_LAUNCHES}"
+    return ""
 
 
 def about_gnu_form(message: str, text: str, caret: int | None, files: Mapping[str, str]) -> str:
