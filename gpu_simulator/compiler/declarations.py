@@ -17,7 +17,7 @@ _NOT_CODE = re.compile(
     re.S | re.M,
 )
 _CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b\s*(\w*)")
-_ALIGNED = re.compile(r"\b(?:__align__|alignas|__attribute__|__declspec)\s*\((?:[^()]|\([^()]*\))*\)")
+_ALIGNED = re.compile(r"\b(?:__align__|alignas|__attribute__|__declspec)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 _KIND = re.compile(r"^(?:template\s*<[^{;]*>\s*)?(?:typedef\s+|static\s+|const\s+)*(?:struct|class|union|enum)\b")
 _CLASS = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+((?:\w+\s*::\s*)*)(\w+)\s*(<?)")
 _CALLED = re.compile(r"(\w+)\s*\(")

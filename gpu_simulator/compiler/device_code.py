@@ -312,8 +312,10 @@ class _Reader:
                 if begin <= lines[0][0] < at < lines[-1][1]:
                     at = lines[-1][1]
             marked = bool(self._marks & set(re.findall(r"\w+", whole[begin:at] if kind else whole[begin : stop.start()])))
-            keep = self._keep(head, code[begin:at], function, kind, marked)
             names, special = names_of(head, code[begin:at], kind, function)
+            keep = self._keep(head, code[begin:at], function, kind, marked, names)
+            if keep and not function and (_WHOLE | self._constant | {"enum"}) & set(re.findall(r"\w+", head)):
+                self._constants |= names  # not those of other types: their values are no constant expressions
             if function and not keep:
                 self._host_functions |= names
             items.append(Item(begin, at, keep, marked and not kind, head, kind, names, special))
@@ -344,7 +346,7 @@ class _Reader:
                 return found.end(), keep
         return None
 
-    def _keep(self, head: str, item: str, function: bool, kind: bool, marked: bool) -> bool:
+    def _keep(self, head: str, item: str, function: bool, kind: bool, marked: bool, names: frozenset[str]) -> bool:
         words = set(re.findall(r"\w+", head))
         if marked:  # an overload for types of a header that was left out is one that no other code can call
             return kind or "__global__" in words or not (_TORCH.search(head) and any(map(_WITH_HALF.match, self.left_out)))
@@ -361,11 +363,8 @@ class _Reader:
         declared, _, value = head.partition("=")
         if "const" not in words or "*" in declared or "dim3" in words or _HOST.search(head):
             return False
-        known = {*self.bodies, *self._constants, *CONSTANTS}
-        keep = bool(_WHOLE & words) or set(re.findall(r"[A-Za-z_]\w*", _NUMBER.sub("", value))) <= known
-        if keep:
-            self._constants |= names_of(head, item, kind, function)[0]
-        return keep
+        known = {*names, *self.bodies, *self._constants, *CONSTANTS}
+        return bool(_WHOLE & words) or set(re.findall(r"[A-Za-z_]\w*", _NUMBER.sub("", value))) <= known
 
 
 def _in_comment(text: str, place: int) -> bool:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpu_simulator.compiler.refused_forms import about_cuda_form, about_gnu_form
+from gpu_simulator.compiler.refused_forms import about_cuda_form, about_gnu_form, about_instance
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 
@@ -94,6 +94,7 @@ _NVRTC = re.compile(
 _UNKNOWN = re.compile(
     r"is undefined|^this declaration has no|^name followed by|has no member|^incomplete type|not a \w*type"
 )
+_NAMES = "__nv_name_map"  # where NVRTC reads the names of instances of templates
 _END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?: (?P<message>.*)$")
 _MISSING = re.compile(r'cannot open source file "[\w/.]+"$')
 _PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<message>.*)$")
@@ -131,6 +132,10 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
                 quoted = lines[position - 1]
                 caret = shown.index("^") - (len(quoted) - len(quoted.lstrip()))
                 break
+        if file == _NAMES:
+            if not message.startswith("Error in parsing"):
+                found.append(Diagnostic("the kernel's name", 0, match["severity"], about_instance(message)))
+            continue
         told = about_gnu_form(message, text, caret, files) or about_cuda_form(message)
         told = f"{message}: {told}" if told else explained(message, text, caret)
         note = Diagnostic(file, number, match["severity"], told, *cropped(text, caret))

@@ -45,6 +45,16 @@ def about_cuda_form(message: str) -> str:
     return ""
 
 
+def about_instance(message: str) -> str:
+    """A message about the name of an instance of a template, which says what the name lacks where it can be told."""
+    found = re.search(r'which instance of (overloaded function|function template) "([^"]+)"', message)
+    if found is None:
+        return message
+    if found[1] == "function template":
+        return f"it does not give each parameter of the template {found[2]} an argument that fits"
+    return f"several kernels are called {found[2]} and differ in their parameters, which a name does not tell; rename one"
+
+
 def about_gnu_form(message: str, text: str, caret: int | None, files: Mapping[str, str]) -> str:
     """A sentence that names the GNU form which a message of the compiler is about, and what to write; "" if none.
 
