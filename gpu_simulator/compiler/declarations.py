@@ -7,7 +7,7 @@ declaration in two only one branch is left (`one_branch`). Every character keeps
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 _NOT_CODE = re.compile(
@@ -23,7 +23,9 @@ _CLASS = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+((
 _CALLED = re.compile(r"(\w+)\s*\(")
 _POINTER = re.compile(r"\(\s*(?:\w+\s*::\s*)?[*&]+\s*(?:const\s+)?(\w+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_KEYWORDS = set("struct class union enum typedef const static extern typename volatile final requires decltype".split())
+_KEYWORDS = {"struct", "class", "union", "enum", "typedef", "const", "static", "extern", "typename", "volatile"}
+_KEYWORDS |= {"final", "requires", "decltype"}
+_LINE = re.compile(r"^#line .*$", re.M)
 
 
 class Conditional(NamedTuple):
@@ -95,7 +97,7 @@ def one_branch(code: str, groups: Sequence[Conditional]) -> str:
 
 
 def _is_whole(code: str, before: bool) -> bool:
-    """Whether a branch holds whole statements or declarations. before: of what stands before it, only its end counts."""
+    """Whether a branch holds whole statements or declarations. before: of what precedes it, only the end counts."""
     depth, lowest = 0, 0
     for sign in code:
         depth += (sign in "({[") - (sign in ")}]")
@@ -104,16 +106,13 @@ def _is_whole(code: str, before: bool) -> bool:
 
 
 def emptied(text: str, begin: int, end: int, groups: Sequence[Conditional]) -> str:
-    """What stays of a part of a source that is left out: its lines, and directives whose #if or #endif is outside it."""
-    kept = sorted(
-        line
-        for lines, _ in groups
-        if not begin <= lines[0][0] < lines[-1][1] <= end
-        for line in lines
-        if begin <= line[0] and line[1] <= end
-    )
+    """What stays of a part of a source that is left out: its lines, each #line, and directives of a cut conditional."""
+    kept = [found.span() for found in _LINE.finditer(text, begin, end)]
+    for lines, _ in groups:
+        if not begin <= lines[0][0] < lines[-1][1] <= end:
+            kept += [line for line in lines if begin <= line[0] and line[1] <= end]
     parts, at = [], begin
-    for first, last in kept:
+    for first, last in sorted(kept):
         parts += ["\n" * text.count("\n", at, first), text[first:last]]
         at = last
     return "".join([*parts, "\n" * text.count("\n", at, end)])

@@ -43,7 +43,9 @@ _CUB = "".join(
     for part in parts.split()
 )
 # Headers of the toolkit that are for host code only.
-_HOST_HEADERS = re.compile(r"thrust/|cub/(?:device/|util_allocator)|cuda_(?:gl|egl|vdpau|profiler)_?\w*\.h|cuda(?:GL|EGL|VDPAU)\w*\.h")
+_HOST_HEADERS = re.compile(
+    r"thrust/|cub/(?:device/|util_allocator)|cuda_(?:gl|egl|vdpau|profiler)_?\w*\.h|cuda(?:GL|EGL|VDPAU)\w*\.h"
+)
 _WITH_HALF = re.compile(r"(?:torch|ATen|c10)/|cublas|cudnn")  # left out, but they include cuda_fp16.h and cuda_bf16.h
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")[^\n]*$', re.M)
@@ -82,7 +84,7 @@ _COMPOUND_LITERAL = re.compile(
 # Functions of the runtime library that a kernel can call; nvcc reads this header before every source.
 _OF_THE_RUNTIME = re.compile(r"\bcuda(?:GridDependencySynchronize|TriggerProgrammaticLaunchCompletion)\b")
 _RUNTIME = "cuda_device_runtime_api.h"
-_OF_THE_TOOLKIT = "crt/host_defines.h"  # where it lies, the folder is the toolkit's own, which the compiler reads itself
+_OF_THE_TOOLKIT = "crt/host_defines.h"  # in the toolkit's own folder, which the compiler reads itself
 _TORCH = re.compile(r"\b(?:torch|at|c10)\s*::")
 _NUMBER = re.compile(r"(?:\b\d|\.\d)(?:[eEpP][+-]|[\w.'])*")
 
@@ -311,7 +313,8 @@ class _Reader:
             for lines, _ in groups:
                 if begin <= lines[0][0] < at < lines[-1][1]:
                     at = lines[-1][1]
-            marked = bool(self._marks & set(re.findall(r"\w+", whole[begin:at] if kind else whole[begin : stop.start()])))
+            said = whole[begin : at if kind else stop.start()]
+            marked = not self._marks.isdisjoint(re.findall(r"\w+", said))
             names, special = names_of(head, code[begin:at], kind, function)
             keep = self._keep(head, code[begin:at], function, kind, marked, names)
             if keep and not function and (_WHOLE | self._constant | {"enum"}) & set(re.findall(r"\w+", head)):
@@ -338,7 +341,7 @@ class _Reader:
                 if unknown:
                     return None if follows == "{" else (found.end(), False)
                 body = self._macros[word[0]]
-                if not follows == ";" and not re.search(r"[;}]\s*$", body):
+                if follows != ";" and not re.search(r"[;}]\s*$", body):
                     return None  # it stands for the beginning of a declaration
                 self._expanded.add(word[0])
                 keep = any(item.keep for item in self._items(f"{body};", f"{body};"))
@@ -349,7 +352,8 @@ class _Reader:
     def _keep(self, head: str, item: str, function: bool, kind: bool, marked: bool, names: frozenset[str]) -> bool:
         words = set(re.findall(r"\w+", head))
         if marked:  # an overload for types of a header that was left out is one that no other code can call
-            return kind or "__global__" in words or not (_TORCH.search(head) and any(map(_WITH_HALF.match, self.left_out)))
+            torch = any(name.startswith(("torch/", "ATen/", "c10/")) for name in self.left_out)
+            return kind or "__global__" in words or not (torch and _TORCH.search(head))
         if words & self._constant or re.match(r"concept\b", plain(head).lstrip()):
             return not _HOST.search(head)
         if (using := re.match(r"using\s+[\w:]+::(\w+)$", head)) and using[1] in self._host_functions:

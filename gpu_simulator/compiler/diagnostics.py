@@ -152,7 +152,10 @@ def naming_host_code(diagnostics: list[Diagnostic], host: Mapping[str, str]) -> 
     found = []
     for d in diagnostics:
         at = re.match(r"\w+", d.text[d.caret :]) if d.caret is not None else None
-        names = [*re.findall(r"['\"](?:\w+::)*(\w+)['\"]", d.message), *([at[0]] if at and _UNKNOWN.search(d.message) else [])]
+        names = [
+            *re.findall(r"['\"](?:\w+::)*(\w+)['\"]", d.message),
+            *([at[0]] if at and _UNKNOWN.search(d.message) else []),
+        ]
         told = next((host[name] for name in names if name in host), "")
         found.append(replace(d, message=f"{d.message}; {told}") if told else d)
     return found
@@ -232,10 +235,10 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list
             severity = "warning" if match["severity"] == "warning" else "error"
             message = re.sub(r"\b0x[0-9a-f]+\b", lambda number: f"{int(number[0], 16):,}", match["message"])
             name = re.search(r"Unresolved extern \w+ '([\w$]+)'", message)
-            at = ptx.find(name[1], ptx.find(f"{{ // callseq")) if name else -1
+            at = ptx.find(name[1], ptx.find("// callseq")) if name else -1
             file, source = ptx_line_origin(ptx, ptx.count("\n", 0, at) + 1) if at >= 0 else ("ptxas", 0)
-            told = about_cuda_form(message)
-            found.append(Diagnostic(file, source, severity, told or message, *cropped(source_line(files, file, source), None)))
+            text = source_line(files, file, source)
+            found.append(Diagnostic(file, source, severity, about_cuda_form(message) or message, *cropped(text, None)))
     return found
 
 

@@ -42,7 +42,7 @@ typedef unsigned long ulong; typedef long ssize_t, off_t;
 #ifndef __clang__  // clang has its own, of another type
 typedef unsigned long long uintptr_t; typedef long long intptr_t;
 #endif
-#define __asm__ asm  /* and other words of GNU C that NVRTC has under one name only */
+#define __asm__ asm  /* words of GNU C that NVRTC has under one name only */
 #define __volatile__ volatile
 struct timeval { long tv_sec, tv_usec; };
 #if __cplusplus >= 201703L
@@ -75,7 +75,7 @@ _FUNCTIONS = (
     *("erf", "isnan", "isinf", "isfinite", "signbit"),
 )
 _BRIDGED = ("type_traits", "limits", "utility", "tuple", "array", "functional", "initializer_list", "cstdint")
-_C = ("assert", "errno", "float", "inttypes", "limits", "math", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "time")
+_C = tuple("assert errno float inttypes limits math stdbool stddef stdint stdio stdlib string time".split())
 
 HEADERS: dict[str, str] = {
     VALUES: "\n".join(

@@ -52,7 +52,9 @@ def about_instance(message: str) -> str:
         return message
     if found[1] == "function template":
         return f"it does not give each parameter of the template {found[2]} an argument that fits"
-    return f"several kernels are called {found[2]} and differ in their parameters, which a name does not tell; rename one"
+    return (
+        f"several kernels are called {found[2]} and differ in their parameters, which a name does not tell; rename one"
+    )
 
 
 def about_gnu_form(message: str, text: str, caret: int | None, files: Mapping[str, str]) -> str:

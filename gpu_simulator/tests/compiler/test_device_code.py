@@ -144,6 +144,14 @@ def test_a_macro_may_say_constexpr(tmp_path):
     assert sorted(kept(text, tmp_path, used="twice<2>")) == [1, 2]
 
 
+def test_lines_of_a_header_inside_a_class_that_goes_are_counted(tmp_path):
+    (tmp_path / "members.inc").write_text("int a;\nint b;\n")
+    text = 'struct Host {\n#include "members.inc"\n};\n__device__ int at = __LINE__;\n'
+    kept = device_code(tmp_path / "f.cu", text).text.split("\n")
+    at = kept.index("__device__ int at = __LINE__;")
+    assert kept[at - 3 : at] == ['#line 2 "f.cu"', "", ""]
+
+
 def test_a_library_written_for_nvrtc_is_left_to_it(tmp_path):
     (tmp_path / "library" / "lib").mkdir(parents=True)
     (tmp_path / "library/lib/base.hpp").write_text("#ifdef __CUDACC_RTC__\n#endif\n#define LIB_DEVICE __device__\n")

@@ -92,7 +92,12 @@ def test_directives_stay_where_only_a_part_of_them_is_left_out(tmp_path):
 def test_an_error_says_which_line_was_left_out_as_host_code(source, line):
     said = refused(source)
     assert f"left out as host code: your line {line} of source.cu" in said
-    assert "left out as host code" not in refused(source.replace("x[0] =", "x[0] = missing +").replace("u::table[0]", "1").replace("twice(x[1])", "1").replace("of(1.f)", "1"))
+    assert "left out as host code" not in refused(
+        source.replace("x[0] =", "x[0] = missing +")
+        .replace("u::table[0]", "1")
+        .replace("twice(x[1])", "1")
+        .replace("of(1.f)", "1")
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +108,7 @@ def test_an_error_says_which_line_was_left_out_as_host_code(source, line):
         (f"{K}\n  x[0] = __any(x[0] > 0); }}", "__any_sync(0xffffffff"),
         (f"texture<float, 1> t; {K}\n  x[0] = tex1Dfetch(t, 0); }}", "Give the kernel an array as a pointer"),
         (f"__global__ void child(float* x) {{ }} {K}\n  child<<<1, 1>>>(x); }}", "let the host launch the second kernel after the first"),
-        (f"#include <cuda_device_runtime_api.h> \n__global__ void child(float*); __global__ void k(float* x) {{ child<<<1, 1>>>(x); }}", "let the host launch"),
+        ("#include <cuda_device_runtime_api.h> \n__global__ void child(float*); __global__ void k(float* x) { child<<<1, 1>>>(x); }", "let the host launch"),
         (f"{K}\n  cudaDeviceSynchronize(); }}", "cudaDeviceSynchronize is a function for the host"),
     ],
 )  # fmt: skip
@@ -112,11 +117,15 @@ def test_what_is_not_simulated_is_refused_at_the_users_line(source, says):
     assert says in said and "source.cu, line 2" in said
 
 
-@pytest.mark.parametrize("read", ["tex2D<float>(t, 0.5f, 0.5f)", "tex1Dfetch<float>(t, 0)", "surf2Dread<float>(t, 0, 0)"])
+@pytest.mark.parametrize(
+    "read", ["tex2D<float>(t, 0.5f, 0.5f)", "tex1Dfetch<float>(t, 0)", "surf2Dread<float>(t, 0, 0)"]
+)
 def test_a_texture_object_is_refused_at_the_line_that_reads_it(read):
     kind = "cudaSurfaceObject_t" if "surf" in read else "cudaTextureObject_t"
     source = f"__device__ float of({kind} t) {{\n  return {read}; }}\n__global__ void k(float* x, {kind} t) {{\n  x[0] = of(t); }}"
-    with pytest.raises(UnsupportedInstruction, match=r"^source\.cu:2 .*called from line 4\).*Give the kernel an array as"):
+    with pytest.raises(
+        UnsupportedInstruction, match=r"^source\.cu:2 .*called from line 4\).*Give the kernel an array as"
+    ):
         simulate(source, args=[np.zeros(4, np.float32), 0])
 
 
