@@ -12,23 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gpu_simulator.compiler.declarations import (
-    Conditional,
-    Item,
-    closing,
-    conditionals,
-    emptied,
-    end_of_head,
-    is_kind,
-    list_of_parameters,
-    masked,
-    names_of,
-    next_declaration,
-    one_branch,
-    outside_brackets,
-    plain,
-    template_parameters,
-)
+from gpu_simulator.compiler import declarations
+from gpu_simulator.compiler.declarations import Conditional, Item, emptied, masked, names_of, outside_brackets, plain
 from gpu_simulator.compiler.host_headers import CONSTANTS, HEADERS, LIBRARY, VALUES
 from gpu_simulator.compiler.reached import reached
 from gpu_simulator.faults import TEXTURES
@@ -111,11 +96,7 @@ class DeviceCode(NamedTuple):
 
 
 def device_code(
-    path: Path,
-    text: str,
-    folders: Sequence[Path] = (),
-    has: Callable[[str], bool] = lambda _: False,
-    used: str = "",
+    path: Path, text: str, folders: Sequence[Path] = (), has: Callable[[str], bool] = lambda _: False, used: str = ""
 ) -> DeviceCode:
     """The `DeviceCode` of a file. Headers that lie beside it or in `folders` are put in place of their #include.
 
@@ -256,8 +237,8 @@ class _Reader:
         declared = _ATTRIBUTE.sub("", head.rpartition("__global__")[2])
         if name := _NAME.search(declared):
             self.kernels.append(name[1])
-            self.parameters.setdefault(name[1], list_of_parameters(declared[name.end() :]))
-            if parameters := template_parameters(head):
+            self.parameters.setdefault(name[1], declarations.list_of_parameters(declared[name.end() :]))
+            if parameters := declarations.template_parameters(head):
                 self.templates.setdefault(name[1], parameters)
 
     def _note_host(self, item: Item, file: str, line: int) -> None:
@@ -277,8 +258,8 @@ class _Reader:
 
     def scanned(self, text: str) -> tuple[list[Item], str, list[Conditional]]:
         """(declarations outside functions and classes, the text without comments and directives, its conditionals)."""
-        groups, code = conditionals(text), masked(text)
-        return list(self._items(one_branch(code, groups), code, groups)), code, groups
+        groups, code = declarations.conditionals(text), masked(text)
+        return list(self._items(declarations.one_branch(code, groups), code, groups)), code, groups
 
     def _items(self, code: str, whole: str, groups: Sequence[Conditional] = ()) -> Iterator[Item]:
         """Each declaration outside functions and classes. None where the braces do not match.
@@ -287,7 +268,7 @@ class _Reader:
         """
         items: list[Item] = []
         at = 0
-        while (begin := next_declaration(code, at)) < len(code):
+        while (begin := declarations.next_declaration(code, at)) < len(code):
             if code[begin] == "}":  # of a namespace
                 at = begin + 1
                 continue
@@ -295,17 +276,17 @@ class _Reader:
                 items.append(Item(begin, *call, True))
                 at = call[0]
                 continue
-            stop = end_of_head(code, begin)
+            stop = declarations.end_of_head(code, begin)
             if stop is None:
                 break
             head = code[begin : stop.start()].strip()
             if stop[0] == "{" and _LAYER.match(head):
                 at = stop.end()
                 continue
-            kind, at = is_kind(head), stop.end()
+            kind, at = declarations.is_kind(head), stop.end()
             function = stop[0] == "{" and not kind and "(" in head and "=" not in outside_brackets(head)
             if stop[0] == "{":
-                end = closing(code, stop.start())
+                end = declarations.closing(code, stop.start())
                 if end is None:
                     return iter(())
                 semicolon = end if function else code.find(";", end) + 1

@@ -134,7 +134,11 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
                 break
         if file == _NAMES:
             if not message.startswith("Error in parsing"):
-                found.append(Diagnostic("the kernel's name", 0, match["severity"], about_instance(message)))
+                found.append(
+                    Diagnostic(
+                        "the kernel's name", 0, match["severity"], about_instance(message, files.get(own[-1], ""))
+                    )
+                )
             continue
         told = about_gnu_form(message, text, caret, files) or about_cuda_form(message)
         told = f"{message}: {told}" if told else explained(message, text, caret)

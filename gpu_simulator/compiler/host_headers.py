@@ -75,7 +75,7 @@ _FUNCTIONS = (
     *("erf", "isnan", "isinf", "isfinite", "signbit"),
 )
 _BRIDGED = ("type_traits", "limits", "utility", "tuple", "array", "functional", "initializer_list", "cstdint")
-_C = tuple("assert errno float inttypes limits math stdbool stddef stdint stdio stdlib string time".split())
+_C = ("assert", "errno", "float", "inttypes", "limits", "math", "stddef", "stdint", "stdio", "stdlib", "string", "time")
 
 HEADERS: dict[str, str] = {
     VALUES: "\n".join(
@@ -87,7 +87,7 @@ HEADERS: dict[str, str] = {
         + ["#include <cuda/std/__algorithm/max.h>", "#include <cuda/std/__algorithm/min.h>"]
         + ["namespace std { using namespace cuda::std;", *(f"using ::{name};" for name in _FUNCTIONS), "}\n"]
     ),
-    **{f"{name}.h": f"#include <{VALUES}>\n" for name in (*_C, "memory", "sys/time", "sys/types")},
+    **{f"{name}.h": f"#include <{VALUES}>\n" for name in (*_C, "memory", "stdbool", "sys/time", "sys/types")},
     **{f"c{name}": f"#include <{LIBRARY}>\n#include <{VALUES}>\n" for name in _C},
     **{name: f"#include <{LIBRARY}>\n" for name in _BRIDGED},
 }

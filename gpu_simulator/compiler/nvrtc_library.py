@@ -49,7 +49,8 @@ def run_nvrtc(
     """(log, ptx, cubin); ptx and cubin are None if the compilation failed.
 
     include: folders with headers.   extra: further options.   instances: kernels that are templates, with their
-    arguments, such as "reduce<int, 256>"; the end of the PTX says which symbol each is. Raises `LabError` for an unknown architecture.
+    arguments, such as "reduce<int, 256>"; the end of the PTX says which symbol each is.
+    Raises `LabError` for an unknown architecture.
     """
     nvrtc = _library()
     options = [

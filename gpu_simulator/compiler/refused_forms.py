@@ -45,15 +45,22 @@ def about_cuda_form(message: str) -> str:
     return ""
 
 
-def about_instance(message: str) -> str:
-    """A message about the name of an instance of a template, which says what the name lacks where it can be told."""
+def about_instance(message: str, text: str) -> str:
+    """A message about the name of an instance of a template, which says what the name lacks where it can be told.
+
+    text: of the file with the kernels.
+    """
     found = re.search(r'which instance of (overloaded function|function template) "([^"]+)"', message)
     if found is None:
         return message
+    name = found[2].rpartition("::")[2]
     if found[1] == "function template":
-        return f"it does not give each parameter of the template {found[2]} an argument that fits"
+        return f"it does not give each parameter of the template {name} an argument that fits"
+    heads = re.finditer(rf"\b__global__\b[^;{{]*?\b{name}\s*\(", text)
+    lines = dict.fromkeys(str(text.count("\n", 0, head.end()) + 1) for head in heads)
     return (
-        f"several kernels are called {found[2]} and differ in their parameters, which a name does not tell; rename one"
+        f"several kernels called {name} (lines {', '.join(lines)}) differ in their parameters, which a name does not "
+        "tell; rename all but one"
     )
 
 

@@ -82,22 +82,16 @@ def test_directives_stay_where_only_a_part_of_them_is_left_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "line"),
+    ("host", "use", "line"),
     [
-        (f"#include <vector>\n\nfloat twice(float a) {{ return 2 * a; }}\n{K} x[0] = twice(x[1]); }}", 3),
-        (f"float scale = 2;\nnamespace u {{\nfloat table[4]; }}\n{K} x[0] = u::table[0]; }}", 3),
-        (f"template <class T>\nT of(T a);\n{K} x[0] = of(1.f); }}", 1),
+        ("#include <vector>\n\nfloat twice(float a) { return 2 * a; }", "twice(x[1])", 3),
+        ("float scale = 2;\nnamespace u {\nfloat table[4]; }", "u::table[0]", 3),
+        ("template <class T>\nT of(T a);", "of(1.f)", 1),
     ],
 )
-def test_an_error_says_which_line_was_left_out_as_host_code(source, line):
-    said = refused(source)
-    assert f"left out as host code: your line {line} of source.cu" in said
-    assert "left out as host code" not in refused(
-        source.replace("x[0] =", "x[0] = missing +")
-        .replace("u::table[0]", "1")
-        .replace("twice(x[1])", "1")
-        .replace("of(1.f)", "1")
-    )
+def test_an_error_says_which_line_was_left_out_as_host_code(host, use, line):
+    assert f"left out as host code: your line {line} of source.cu" in refused(f"{host}\n{K} x[0] = {use}; }}")
+    assert "left out as host code" not in refused(f"{host}\n{K} x[0] = missing; }}")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +102,7 @@ def test_an_error_says_which_line_was_left_out_as_host_code(source, line):
         (f"{K}\n  x[0] = __any(x[0] > 0); }}", "__any_sync(0xffffffff"),
         (f"texture<float, 1> t; {K}\n  x[0] = tex1Dfetch(t, 0); }}", "Give the kernel an array as a pointer"),
         (f"__global__ void child(float* x) {{ }} {K}\n  child<<<1, 1>>>(x); }}", "let the host launch the second kernel after the first"),
-        ("#include <cuda_device_runtime_api.h> \n__global__ void child(float*); __global__ void k(float* x) { child<<<1, 1>>>(x); }", "let the host launch"),
+        (f"#include <cuda_device_runtime_api.h>\n__global__ void child(float*); {K} child<<<1, 1>>>(x); }}", "let the host launch"),
         (f"{K}\n  cudaDeviceSynchronize(); }}", "cudaDeviceSynchronize is a function for the host"),
     ],
 )  # fmt: skip
@@ -121,25 +115,22 @@ def test_what_is_not_simulated_is_refused_at_the_users_line(source, says):
     "read", ["tex2D<float>(t, 0.5f, 0.5f)", "tex1Dfetch<float>(t, 0)", "surf2Dread<float>(t, 0, 0)"]
 )
 def test_a_texture_object_is_refused_at_the_line_that_reads_it(read):
-    kind = "cudaSurfaceObject_t" if "surf" in read else "cudaTextureObject_t"
-    source = f"__device__ float of({kind} t) {{\n  return {read}; }}\n__global__ void k(float* x, {kind} t) {{\n  x[0] = of(t); }}"
-    with pytest.raises(
-        UnsupportedInstruction, match=r"^source\.cu:2 .*called from line 4\).*Give the kernel an array as"
-    ):
-        simulate(source, args=[np.zeros(4, np.float32), 0])
+    source = f"__device__ float of(unsigned long long t) {{\n  return {read}; }}\n"
+    at_line = r"^source\.cu:2 .*called from line 3\).*Give the kernel an array as a pointer"
+    with pytest.raises(UnsupportedInstruction, match=at_line):
+        first(f"{source}{K} x[0] = of(1); }}")
 
 
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ("template <class T> __global__ void k(T* x) {}\ntemplate <class T> __global__ void k(T* x, int n) {}", "several kernels are called k"),
+        ("template <class T> __global__ void k(T* x) {}\ntemplate <class T> __global__ void k(T* x, int n) {}", "several kernels called k (lines 1, 2) differ"),
         ("template <class T, int N> __global__ void k(T* x) {}", "it does not give each parameter of the template k"),
         ("template <class T, class U = Missing> __global__ void k(T* x) {}", "Missing"),
     ],
 )  # fmt: skip
 def test_a_name_that_fits_no_instance_is_told_apart(source, says):
-    said = refused(source, "k<float>")
-    assert says in said and "__nv_name_map" not in said
+    assert says in refused(source, "k<float>")
 
 
 def test_the_toolkits_own_folder_may_be_named_as_an_include_folder(tmp_path):
