@@ -19,12 +19,10 @@ _NOT_CODE = re.compile(
 _CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b\s*(\w*)")
 _ALIGNED = re.compile(r"\b(?:__align__|alignas|__attribute__|__declspec)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 _KIND = re.compile(r"^(?:template\s*<[^{;]*>\s*)?(?:typedef\s+|static\s+|const\s+)*(?:struct|class|union|enum)\b")
-_CLASS = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+((?:\w+\s*::\s*)*)(\w+)\s*(<?)")
-_CALLED = re.compile(r"(\w+)\s*\(")
 _POINTER = re.compile(r"\(\s*(?:\w+\s*::\s*)?[*&]+\s*(?:const\s+)?(\w+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _KEYWORDS = {"struct", "class", "union", "enum", "typedef", "const", "static", "extern", "typename", "volatile"}
-_KEYWORDS |= {"final", "requires", "decltype"}
+_KEYWORDS |= {"final", "requires", "decltype", "constexpr", "inline"}
 _LINE = re.compile(r"^#line .*$", re.M)
 
 
@@ -85,6 +83,8 @@ def one_branch(code: str, groups: Sequence[Conditional]) -> str:
     """
     left = list(code)
     for lines, never in groups:
+        if len(lines) == 2 and not never:
+            continue
         branches = [(end, begin) for (_, end), (begin, _) in zip(lines, lines[1:], strict=False)]
         whole = _is_whole("".join(left[max(0, lines[0][0] - 400) : lines[0][0]]), True) and all(
             _is_whole("".join(left[begin:end]), False) for begin, end in branches
@@ -125,26 +125,27 @@ def is_kind(head: str) -> bool:
 
 
 def names_of(head: str, item: str, kind: bool, function: bool) -> tuple[frozenset[str], bool]:
-    """(names that a declaration declares, or more than these; whether it specialises the template of that name).
+    """(names that a declaration declares, or more than these; whether it specialises a template of classes).
 
     There are none if it declares nothing, as static_assert, or if its name is not a word, as that of an operator.
     """
     item, head = (plain(_ALIGNED.sub("", text).strip()) for text in (item, head))
     if kind:
-        found = _CLASS.search(item)
-        text = item if "}" not in item or re.match(r"(?:\w+\s+)*?enum\b", item) else item.rpartition("}")[2]
-        names = {found[2], *_WORD.findall(text)} if found else set(_WORD.findall(text))
-        return frozenset(names - _KEYWORDS), bool(found and found[3])
+        named, _, body = item.partition("{")
+        named = re.sub(r"(?<!:):(?!:).*", "", named, flags=re.S)
+        behind = body if re.search(r"\benum\b", named) else body.rpartition("}")[2]
+        return frozenset({*_WORD.findall(named + behind)} - _KEYWORDS), bool(
+            re.match(r"(?:struct|class)\b[\w\s:]*<", named)
+        )
     if function:
-        called = None if "operator" in head else _CALLED.search(head)
-        return frozenset({called[1]} - _KEYWORDS if called else ()), False
-    if alias := re.match(r"(?:namespace|using|concept)\s+(\w+)\s*=", head):
-        return frozenset({alias[1]}), False
+        named = head.partition("(")[0] if "operator" not in head else ""
+        return frozenset({*_WORD.findall(named)} - _KEYWORDS if "<" in named else _WORD.findall(named)[-1:]), False
+    if re.match(r"(?:namespace|using|concept)\s+\w+\s*=", head):
+        return frozenset(_WORD.findall(head)[1:2]), False
     if re.match(r"(?:using|static_assert|asm)\b", head):
-        used = re.match(r"using\s+(?!namespace\b)[\w:\s]*?(\w+)$", head)
-        return frozenset({used[1]} if used else ()), False
+        return frozenset(re.findall(r"^using\s+(?!namespace\b)[\w:\s]*?(\w+)$", head)), False
     text = outside_brackets(item.rstrip(";"))
-    return frozenset(_POINTER.findall(head) + re.findall(r"([A-Za-z_]\w*)\s*(?:[=,:]|$)", text)), False
+    return frozenset(_POINTER.findall(head) + re.findall(r"([A-Za-z_]\w*)\s*(?:[=,:<]|$)", text)), False
 
 
 def next_declaration(code: str, at: int) -> int:

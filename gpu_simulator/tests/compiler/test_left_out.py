@@ -42,6 +42,10 @@ def refused(source: str, kernel: str = "k", **options) -> str:
         (f"#include <curl.h>\ntypedef int (*call)(CURL*, int);\nstatic_assert(sizeof(call) == 8, \"\");\n{K} x[0] = 1; }}", 1),
         (f"template <class T> struct Of {{ using type = T; }};\ntemplate <> struct Of<short> {{ using type = float; }};\n"
          f"{K} Of<short>::type a = 0.5f; x[0] = a; }}", 0.5),
+        (f"template <class T> constexpr int of = 1;\ntemplate <> constexpr int of<float> = 2;\n{K} x[0] = of<float>; }}", 2),
+        (f"template <int N> constexpr int of() {{ return 1; }}\ntemplate <> constexpr int of<sizeof(int)>() {{ return 2; }}\n"
+         f"{K} x[0] = of<4>(); }}", 2),
+        (f"#define API\nclass API Base {{ public: static constexpr int n = 2; }};\n__device__ struct : public Base {{ public: int m; }} last;\n{K} x[0] = last.n; }}", 2),
         ("struct Two { static constexpr int n = 2; };\ntemplate <class T> __global__ void k(float* x) { x[0] = T::n; }", 2),
         (f"enum Kind {{ NONE, LAST = 7 }};\n#define LAST_KIND LAST\n{K} x[0] = LAST_KIND; }}", 7),
         (f"struct Half {{ float of; }};\n#define JOINED(a, b) a##b\n{K} JOINED(Ha, lf) h = {{0.5f}}; x[0] = h.of; }}", 0.5),
