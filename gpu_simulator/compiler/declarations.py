@@ -145,7 +145,8 @@ def names_of(head: str, item: str, kind: bool, function: bool) -> tuple[frozense
     if re.match(r"(?:using|static_assert|asm)\b", head):
         return frozenset(re.findall(r"^using\s+(?!namespace\b)[\w:\s]*?(\w+)$", head)), False
     text = outside_brackets(item.rstrip(";"))
-    return frozenset(_POINTER.findall(head) + re.findall(r"([A-Za-z_]\w*)\s*(?:[=,:<]|$)", text)), False
+    ends = r"[=,:<]" if "=" in text else r"(?:[,:<]|$)"
+    return frozenset(_POINTER.findall(head) + re.findall(rf"([A-Za-z_]\w*)\s*{ends}", text)), False
 
 
 def next_declaration(code: str, at: int) -> int:

@@ -53,6 +53,8 @@ _HOST = re.compile(
 _WHOLE = {"int", "unsigned", "long", "short", "char", "bool", "size_t", "uint"} | {
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
+_VALUES = {*_WHOLE, "enum", "float", "double"}
+_REAL = re.compile(r"(?:static\s+|inline\s+)*(?P<const>const)\s+(?:float|double)\s+\w+\s*(?:\[[^\]]*\]\s*)*=")
 _USES_STD = re.compile(r"(?<!cuda::)(?<!namespace )\bstd\s*::")
 _ATTRIBUTE = re.compile(
     r"\b__(?:launch_bounds|cluster_dims|maxnreg|block_size|attribute)__\s*\((?:[^()]|\([^()]*\))*\)"
@@ -153,6 +155,10 @@ class _Reader:
             if not item.keep:
                 pieces.append((item.begin, (item.end, emptied(text, item.begin, item.end, groups))))
                 self._note_host(item, path.name, text.count("\n", 0, item.begin) + 1)
+            elif real := _REAL.match(
+                code, item.begin, item.end
+            ):  # nvcc computes one from another, as if it were constexpr
+                pieces.append((real.start("const"), (real.end("const"), "constexpr")))
             elif item.root and "__global__" in code[item.begin : item.end]:
                 self._note_kernel(item.head)
         parts, at = [], 0
@@ -298,8 +304,8 @@ class _Reader:
             marked = not self._marks.isdisjoint(re.findall(r"\w+", said))
             names, special = names_of(head, code[begin:at], kind, function)
             keep = self._keep(head, code[begin:at], function, kind, marked, names)
-            if keep and not function and (_WHOLE | self._constant | {"enum"}) & set(re.findall(r"\w+", head)):
-                self._constants |= names  # not those of other types: their values are no constant expressions
+            if keep and not function and (_VALUES | self._constant) & set(re.findall(r"\w+", head)):
+                self._constants |= names
             if function and not keep:
                 self._host_functions |= names
             items.append(Item(begin, at, keep, marked and not kind, head, kind, names, special))

@@ -34,6 +34,7 @@ def refused(source: str, kernel: str = "k", **options) -> str:
         # Constants of the file: with a suffix, from constants of the library, from one another.
         (f"static const float MOST = 65504.F;\n{K} x[0] = MOST; }}", 65504),
         (f"const float LEAST = -FLT_MAX, HALF = .5f;\n{K} x[0] = LEAST < 0 ? HALF : 1; }}", 0.5),
+        (f"static const float A[2] = {{2.F, 3}}, E = 8;\nconst double B = -E / 4, C[] = {{B, 3.5}};\n{K} x[0] = A[1] * C[0] + C[1]; }}", -2.5),
         (f"constexpr int A = 2;\nnamespace n {{ enum {{ C = 3 }}; static const double B = 0x1p4 * A * C; }}\n{K} x[0] = n::B; }}", 96),
         (f"#define EDGE 4\nconst double AREA = EDGE * EDGE;\n{K} x[0] = AREA; }}", 16),
         # Aliases of types of headers that are not here, and classes with such members.
