@@ -23,6 +23,7 @@ _POINTER = re.compile(r"\(\s*(?:\w+\s*::\s*)?[*&]+\s*(?:const\s+)?(\w+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _KEYWORDS = {"struct", "class", "union", "enum", "typedef", "const", "static", "extern", "typename", "volatile"}
 _KEYWORDS |= {"final", "requires", "decltype", "constexpr", "inline"}
+_ENDS = re.compile(r"(?:\A|[;{}):])\s*\Z")
 _LINE = re.compile(r"^#line .*$", re.M)
 
 
@@ -86,23 +87,23 @@ def one_branch(code: str, groups: Sequence[Conditional]) -> str:
         if len(lines) == 2 and not never:
             continue
         branches = [(end, begin) for (_, end), (begin, _) in zip(lines, lines[1:], strict=False)]
-        whole = _is_whole("".join(left[max(0, lines[0][0] - 400) : lines[0][0]]), True) and all(
-            _is_whole("".join(left[begin:end]), False) for begin, end in branches
+        whole = _ENDS.search("".join(left[max(0, lines[0][0] - 400) : lines[0][0]])) and all(
+            _is_whole("".join(left[begin:end])) for begin, end in branches
         )
-        chosen = min(1, len(branches) - 1) if never else 0
         for number, (begin, end) in enumerate(branches):
-            if (never and number == 0) or (not whole and number != chosen):
+            if (never and number == 0) or (not whole and number != never):
                 left[begin:end] = blank("".join(left[begin:end]))
     return "".join(left)
 
 
-def _is_whole(code: str, before: bool) -> bool:
-    """Whether a branch holds whole statements or declarations. before: of what precedes it, only the end counts."""
-    depth, lowest = 0, 0
-    for sign in code:
-        depth += (sign in "({[") - (sign in ")}]")
-        lowest = min(lowest, depth)
-    return code.rstrip()[-1:] in ("", ";", "}", "{", ")", ":") and (before or depth == lowest == 0)
+def _is_whole(code: str) -> bool:
+    """Whether a branch holds whole statements or declarations."""
+    depth = 0
+    for sign in re.findall(r"[][(){}]", code):
+        depth += 1 if sign in "({[" else -1
+        if depth < 0:
+            return False
+    return depth == 0 and bool(_ENDS.search(code))
 
 
 def emptied(text: str, begin: int, end: int, groups: Sequence[Conditional]) -> str:

@@ -134,7 +134,6 @@ class _Reader:
         self.bodies: dict[str, str] = {}  # what all macros stand for
         self._macros: dict[str, str] = {}  # what those with parameters stand for, if it may be declarations
         self._expanded: set[str] = set()  # macros whose declarations are being looked at
-        self._host_functions: set[str] = set()
         self.left_to_nvrtc: dict[Path, None] = {}
         self._knows_nvrtc: dict[Path, bool] = {}
         self._seen: set[Path] = set()  # headers that are read once, or being read
@@ -306,8 +305,6 @@ class _Reader:
             keep = self._keep(head, code[begin:at], function, kind, marked, names)
             if keep and not function and (_VALUES | self._constant) & set(re.findall(r"\w+", head)):
                 self._constants |= names
-            if function and not keep:
-                self._host_functions |= names
             items.append(Item(begin, at, keep, marked and not kind, head, kind, names, special))
         return iter(items)
 
@@ -343,8 +340,6 @@ class _Reader:
             return kind or "__global__" in words or not (torch and _TORCH.search(head))
         if words & self._constant or re.match(r"concept\b", plain(head).lstrip()):
             return not _HOST.search(head)
-        if (using := re.match(r"using\s+[\w:]+::(\w+)$", head)) and using[1] in self._host_functions:
-            return False
         if kind or re.match(r"(?:typedef|using|static_assert|namespace|asm|template\s*<[^;]*>\s*using)\b", head):
             return not _HOST.search(item)
         if function:
