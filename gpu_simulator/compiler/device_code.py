@@ -2,7 +2,8 @@
 
 NVRTC compiles device code only: no `main`, no launches with <<<…>>>, no headers of the host. nvcc lets a kernel use
 nothing of the host but types and constants, so functions without `__device__` or `__global__`, and variables of the
-host, can be left out. Each is replaced by empty lines, so that every line keeps its number.
+host, can be left out, and so can what device code does not reach (`reached`). Each is replaced by empty lines, so that
+every line keeps its number.
 """
 
 from __future__ import annotations

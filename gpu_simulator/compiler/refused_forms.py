@@ -22,7 +22,7 @@ _LAUNCHES = (
 )
 _OF_WARPS = re.compile(r"__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)")
 _OF_TEXTURES = re.compile(
-    r"[\"'](?:texture|surface)\b|\"(?:tex[12]D|tex3D|texCubemap|tld4|surf[123]D|surfCubemap)\w*\" matches"
+    r"[\"'](?:texture\b|surface\b|cuda(?:Texture|Surface)Object_t)|\"(?:tex[12]D|tex3D|texCubemap|tld4|surf[123]D|surfCubemap)\w*\" matches"
 )
 _VOTE = re.compile(r"“vote\.(any|all|ballot)\.(?!sync)")
 
