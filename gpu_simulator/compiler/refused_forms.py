@@ -22,8 +22,10 @@ _LAUNCHES = (
 )
 _OF_WARPS = re.compile(r"__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)")
 _OF_TEXTURES = re.compile(
-    r"[\"'](?:texture\b|surface\b|cuda(?:Texture|Surface)Object_t)|\"(?:tex[12]D|tex3D|texCubemap|tld4|surf[123]D|surfCubemap)\w*\" matches"
+    r"[\"'](?:texture\b|surface\b|cuda(?:Texture|Surface)Object_t)"
+    r"|\"(?:tex[12]D|tex3D|texCubemap|tld4|surf[123]D|surfCubemap)\w*\" matches"
 )
+_OF_THE_HOST = re.compile(r"cuda(?:Device|Stream|Event|Mem|Malloc|Free|Get|Set|Launch|Peek|Occupancy)\w*(?<!_t)")
 _VOTE = re.compile(r"“vote\.(any|all|ballot)\.(?!sync)")
 
 
@@ -40,7 +42,7 @@ def about_cuda_form(message: str) -> str:
         return TEXTURES
     if "device-side kernel launch" in message or "__cudaCDP" in message:
         return _LAUNCHES
-    if name in ("cudaDeviceSynchronize", "cudaMalloc", "cudaFree", "cudaMemcpy", "cudaMemset", "cudaGetLastError"):
+    if _OF_THE_HOST.fullmatch(name) and "unde" in message:
         return f"{name} is a function for the host, and {_LAUNCHES}"
     return ""
 
