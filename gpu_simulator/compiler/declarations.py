@@ -16,7 +16,8 @@ _NOT_CODE = re.compile(
     r"|^[ \t]*\#(?:\\\r?\n|/\*.*?\*/|[^\n])*",
     re.S | re.M,
 )
-_CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b\s*(\w*)")
+_CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b")
+_NEVER = re.compile(r"\s*#\s*if\s+0\s*(?:/[/*]|\Z)")
 _ALIGNED = re.compile(r"\b(?:__align__|alignas|__attribute__|__declspec)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 _KIND = re.compile(r"^(?:template\s*<[^{;]*>\s*)?(?:typedef\s+|static\s+|const\s+)*(?:struct|class|union|enum)\b")
 _POINTER = re.compile(r"\(\s*(?:\w+\s*::\s*)?[*&]+\s*(?:const\s+)?(\w+)")
@@ -69,7 +70,7 @@ def conditionals(text: str) -> list[Conditional]:
         if directive is None:
             continue
         if directive[1].startswith("if"):
-            open_.append(Conditional([], directive[1] == "if" and directive[2] == "0"))
+            open_.append(Conditional([], bool(_NEVER.match(part[0]))))
         if open_:
             open_[-1].lines.append(part.span())  # type: ignore[attr-defined]
             if directive[1] == "endif":

@@ -58,7 +58,7 @@ def refused(source: str, kernel: str = "k", **options) -> str:
         ("#ifdef _WIN32\nstatic int\n#else\nint\n#endif\nhost(int a)\n{ return a; }\n" + K + " x[0] = 6; }", 6),
         (f"{K}\n#if __CUDA_ARCH__ >= 700\n  if (x[0] == 0) {{\n#else\n  for (;;) {{\n#endif\n    x[0] = 7;\n  }}\n}}\n"
          "__host__ void go(float* x) { k<<<1, 1>>>(x); }", 7),
-        (f"#if 0\nint main() {{ it's\n#endif\n{K} x[0] = 8; }}\n#if 0\n}}\n#else\nint main() {{ k<<<1, 1>>>(0); }}\n#endif", 8),
+        (f"#if 0  // old\nint main() {{ it's\n#endif\n#if 0 || 1\n{K} x[0] = 8; }}\n#endif\n#if 0\n}}\n#else\nint main() {{ k<<<1, 1>>>(0); }}\n#endif", 8),
         # Words before a class.
         (f"__align__(8) struct Pair {{ int n; float x; }};\n__device__ Pair of() {{ return {{1, 2.f}}; }}\n{K} x[0] = of().x; }}", 2),
         (f"__attribute__((aligned(16))) union Word {{ int n; float x; }};\n{K} Word w; w.x = 3; x[0] = w.x; }}", 3),
