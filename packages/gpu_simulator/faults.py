@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from gpu_simulator.errors import LabError, LaunchError
 
+TEXTURES = (
+    "textures and surfaces are made by the host and read by units of a GPU that are not here. Give the kernel an array "
+    "as a pointer and read it by its index; where the texture clamps or interpolates, write that out"
+)
+
 
 class SimulatorError(LabError):
     """A kernel that cannot be simulated, or that does something that fails on a GPU."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from gpu_simulator import compiler
 from gpu_simulator.compiler import clang, nvrtc, nvrtc_library
 from gpu_simulator.compiler.device_code import DeviceCode, device_code
+from gpu_simulator.compiler.diagnostics import naming_host_code
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.ptx.demangle import source_name
 
@@ -54,8 +55,9 @@ def kernel_file(
         return KernelFile(text, _entry(_ENTRY.findall(text), entry, path.name), text, path.name)
     if nvrtc.chosen(None) == "nvrtc":
         nvrtc_library.version()  # says what to install where there is no compiler
-    code = device_code(path, text, include, _compiler_has)
-    source = "".join(f"#define {name} {value}\n" for name, value in (defines or {}).items())
+    macros = defines or {}
+    code = device_code(path, text, include, _compiler_has, used=" ".join([entry or "", *macros.values()]))
+    source = "".join(f"#define {name} {value}\n" for name, value in macros.items())
     source = f'#line 1 "defines.h"\n{source}{code.text}'
     entry = _with_defaults(code, entry)
     _check_templates(code, entry, path.name)
@@ -72,8 +74,10 @@ def kernel_file(
             std=std,
         )
     except compiler.CompileError as error:
-        raise compiler.CompileError(error.name, error.diagnostics, code.left_out) from None
-    symbol = _entry(_ENTRY.findall(compiled.ptx), entry, path.name, code.left_out)
+        told = naming_host_code(error.diagnostics, code.host)
+        raise compiler.CompileError(error.name, told, code.left_out) from None
+    instance = re.search(rf"^// {re.escape(entry)} is (\S+)$", compiled.ptx, re.M) if instances and entry else None
+    symbol = instance[1] if instance else _entry(_ENTRY.findall(compiled.ptx), entry, path.name, code.left_out)
     parameters = code.parameters.get(source_name(symbol).rpartition("::")[2], ())
     return KernelFile(compiled, symbol, text, f"{path.stem}.cu", tuple(parameters))
 

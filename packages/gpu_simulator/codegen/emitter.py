@@ -12,7 +12,7 @@ from gpu_simulator.codegen.fusion import fused_code
 from gpu_simulator.codegen.registry import EMITTERS
 from gpu_simulator.codegen.unwritten_registers import instructions_of
 from gpu_simulator.codegen.warpgroup_code import warpgroup_code
-from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
+from gpu_simulator.faults import TEXTURES, MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
 from gpu_simulator.machine.special_registers import NAMES as SPECIALS
 from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, FENCES, Block, bits, exchanges, is_collective
@@ -22,6 +22,7 @@ from gpu_simulator.runtime import RUNTIME
 
 NAMESPACE = {code.replace("?", "b1"): dtype.type for code, dtype in NUMPY.items()}
 TYPE_NAME = {code: code.replace("?", "b1") for code in NUMPY}
+_TEXTURES = ("tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq")
 
 
 class Emitter:
@@ -55,7 +56,8 @@ class Emitter:
         i = self.instruction
         if i is None:
             return UnsupportedInstruction(f"An instruction of this PTX cannot be simulated: {why}.")
-        where = f"{i.location.file}:{i.location.line}" if i.location else f"PTX line {i.line}"
+        where = i.location.in_words() if i.location else f"PTX line {i.line}"
+        why = why or (TEXTURES if i.family in _TEXTURES else "")
         reason = f": {why}" if why else "; gpu_simulator.supported() lists the opcodes that can"
         return UnsupportedInstruction(f"{where}: {i.opcode} cannot be simulated{reason}.")
 

@@ -19,6 +19,7 @@ from typing import Protocol
 
 from gpu_simulator.compiler import host_headers
 from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
+from gpu_simulator.compiler.refused_forms import about_cuda_form
 from gpu_simulator.errors import LabError, MissingDependency
 
 HEADERS = Path(__file__).parent / "clang_headers"
@@ -195,7 +196,9 @@ def _diagnostics(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> li
             whole = files.get(file, "").split("\n")
             blanks = len(whole[number - 1]) - len(whole[number - 1].lstrip()) if text else 0
             caret = max(0, int(match["column"]) - 1 - blanks) if text else None
-            found.append(Diagnostic(file, number, match["severity"], match["message"], *cropped(text, caret)))
+            told = about_cuda_form(match["message"])
+            message = f"{match['message']}: {told}" if told else match["message"]
+            found.append(Diagnostic(file, number, match["severity"], message, *cropped(text, caret)))
     found.sort(key=lambda d: (d.severity != "error", d.file not in own))
     return found
 

@@ -2,7 +2,8 @@
 
 NVRTC compiles device code only: no `main`, no launches with <<<…>>>, no headers of the host. nvcc lets a kernel use
 nothing of the host but types and constants, so functions without `__device__` or `__global__`, and variables of the
-host, can be left out. Each is replaced by empty lines, so that every line keeps its number.
+host, can be left out, and so can what device code does not reach (`reached`). Each is replaced by empty lines, so that
+every line keeps its number.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gpu_simulator.compiler.host_headers import HEADERS, LIBRARY, VALUES
+from gpu_simulator.compiler import declarations
+from gpu_simulator.compiler.declarations import Conditional, Item, emptied, masked, names_of, outside_brackets, plain
+from gpu_simulator.compiler.host_headers import CONSTANTS, HEADERS, LIBRARY, VALUES
+from gpu_simulator.compiler.reached import reached
+from gpu_simulator.faults import TEXTURES
 
 # Read for cub/cub.cuh, which also has what launches kernels, and that NVRTC does not compile.
 _CUB = "".join(
@@ -24,20 +29,15 @@ _CUB = "".join(
     for part in parts.split()
 )
 # Headers of the toolkit that are for host code only.
-_HOST_HEADERS = re.compile(r"thrust/|cub/device/|cuda_(?:gl|egl|vdpau|profiler)_?\w*\.h|cuda(?:GL|EGL|VDPAU)\w*\.h")
+_HOST_HEADERS = re.compile(
+    r"thrust/|cub/(?:device/|util_allocator)|cuda_(?:gl|egl|vdpau|profiler)_?\w*\.h|cuda(?:GL|EGL|VDPAU)\w*\.h"
+)
 _WITH_HALF = re.compile(r"(?:torch|ATen|c10)/|cublas|cudnn")  # left out, but they include cuda_fp16.h and cuda_bf16.h
 
-_NOT_CODE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"(?P<end>[^()\\\s]*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*"'
-    r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'"
-    r"|^[ \t]*\#(?:\\\r?\n|/\*.*?\*/|[^\n])*",
-    re.S | re.M,
-)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")[^\n]*$', re.M)
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)]*\))?((?:\\\r?\n|[^\n])*)", re.M)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
 _DEVICE = {"__global__", "__device__", "__constant__", "__managed__", "__shared__"}
-_KIND = re.compile(r"^(?:template\s*<[^{;]*>\s*)?(?:typedef\s+|static\s+|const\s+)*(?:struct|class|union|enum)\b")
 _LAYER = re.compile(r"^(?:inline\s+)?(?:namespace\b[\w:\s]*|extern)$")
 # What of std:: a kernel can use, because libcu++ has it.
 _STD = (
@@ -54,8 +54,9 @@ _HOST = re.compile(
 _WHOLE = {"int", "unsigned", "long", "short", "char", "bool", "size_t", "uint"} | {
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
+_VALUES = {*_WHOLE, "enum", "float", "double"}
+_REAL = re.compile(r"(?:static\s+|inline\s+)*(?P<const>const)\s+(?:float|double)\s+\w+\s*(?:\[[^\]]*\]\s*)*=")
 _USES_STD = re.compile(r"(?<!cuda::)(?<!namespace )\bstd\s*::")
-_ALIGNED = re.compile(r"\b(?:__align__|alignas|__attribute__|__declspec)\s*\((?:[^()]|\([^()]*\))*\)")
 _ATTRIBUTE = re.compile(
     r"\b__(?:launch_bounds|cluster_dims|maxnreg|block_size|attribute)__\s*\((?:[^()]|\([^()]*\))*\)"
 )
@@ -71,12 +72,16 @@ _COMPOUND_LITERAL = re.compile(
 # Functions of the runtime library that a kernel can call; nvcc reads this header before every source.
 _OF_THE_RUNTIME = re.compile(r"\bcuda(?:GridDependencySynchronize|TriggerProgrammaticLaunchCompletion)\b")
 _RUNTIME = "cuda_device_runtime_api.h"
+_OF_THE_TOOLKIT = "crt/host_defines.h"  # in the toolkit's own folder, which the compiler reads itself
+_TORCH = re.compile(r"\b(?:torch|at|c10)\s*::")
+_NUMBER = re.compile(r"(?:\b\d|\.\d)(?:[eEpP][+-]|[\w.'])*")
 
 
 class DeviceCode(NamedTuple):
     """text: for `compile`.   left_out: headers of the host.   kernels: names of the __global__ functions, in order;
     templates: of those that are templates, the parameters, such as "class T, int size", by name.   folders: those from
-    which NVRTC includes headers itself.   parameters: of each kernel, as they are written, by its name.
+    which NVRTC includes headers itself.   parameters: of each kernel, as they are written, by its name.   host: names
+    that were left out as host code, each with a sentence that says where, and what to do if a kernel needs it.
     """
 
     text: str
@@ -85,6 +90,7 @@ class DeviceCode(NamedTuple):
     templates: dict[str, str]
     folders: tuple[Path, ...] = ()
     parameters: Mapping[str, tuple[str, ...]] = {}
+    host: Mapping[str, str] = {}
 
     def signature(self, name: str) -> str:
         """A kernel as its declaration says: `scale<typename T>(T* x, int n)`."""
@@ -93,15 +99,16 @@ class DeviceCode(NamedTuple):
 
 
 def device_code(
-    path: Path, text: str, folders: Sequence[Path] = (), has: Callable[[str], bool] = lambda _: False
+    path: Path, text: str, folders: Sequence[Path] = (), has: Callable[[str], bool] = lambda _: False, used: str = ""
 ) -> DeviceCode:
     """The `DeviceCode` of a file. Headers that lie beside it or in `folders` are put in place of their #include.
 
     A library in `folders` that is written for NVRTC, such as CUTLASS, is left to NVRTC as it is.
-    has: whether the CUDA toolkit has a header of this name.
+    has: whether the CUDA toolkit has a header of this name.   used: text outside the file that may name its types.
     """
-    reader = _Reader(folders, has)
+    reader = _Reader([folder for folder in folders if not (folder / _OF_THE_TOOLKIT).is_file()], has)
     body = reader.read(path, text)
+    body = reached(body, *reader.scanned(body), reader.bodies, used)
     library = f"#include <{LIBRARY}>\n" if _USES_STD.search(body) else ""
     library += f"#include <{_RUNTIME}>\n" if _OF_THE_RUNTIME.search(body) and has(_RUNTIME) else ""
     return DeviceCode(
@@ -111,12 +118,8 @@ def device_code(
         reader.templates,
         tuple(reader.left_to_nvrtc),
         reader.parameters,
+        reader.host,
     )
-
-
-def masked(text: str) -> str:
-    """A source with blanks in place of comments, strings and directives; every character keeps its place."""
-    return _NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 class _Reader:
@@ -126,10 +129,12 @@ class _Reader:
         self.kernels: list[str] = []
         self.templates: dict[str, str] = {}
         self.parameters: dict[str, tuple[str, ...]] = {}
+        self.host: dict[str, str] = {}
         self._marks, self._constant = set(_DEVICE), {"constexpr", "consteval", "constinit"}
-        self._defined: set[str] = set()  # names of all macros
-        self._macros: dict[str, bool] = {}  # those that stand for whole declarations: whether they are kept
-        self._host_functions: set[str] = set()
+        self._constants: set[str] = set()  # names of constants that a kernel can use
+        self.bodies: dict[str, str] = {}  # what all macros stand for
+        self._macros: dict[str, str] = {}  # what those with parameters stand for, if it may be declarations
+        self._expanded: set[str] = set()  # macros whose declarations are being looked at
         self.left_to_nvrtc: dict[Path, None] = {}
         self._knows_nvrtc: dict[Path, bool] = {}
         self._seen: set[Path] = set()  # headers that are read once, or being read
@@ -138,17 +143,24 @@ class _Reader:
         """Its device code, with the headers in it."""
         for found in _MACRO.finditer(text):
             self._define(found[1], found[2], found[3])
-        code = masked(text)
         included = {}  # by position, so that the names of what a header declares are known first
         for found in _INCLUDE.finditer(text):
             if not _in_comment(text, found.start()):
                 included[found.start()] = (found.end(), self._include(found, path, text.count("\n", 0, found.start())))
         pieces = list(included.items())
+        items, code, groups = self.scanned(text)
         for found in _COMPOUND_LITERAL.finditer(code):
             pieces += [(found.start(name), (found.end(name), " " * len(found[name]))) for name in ("open", "close")]
-        for begin, end, keep in self._items(code):
-            if not keep:
-                pieces.append((begin, (end, "\n" * text.count("\n", begin, end))))
+        for item in items:
+            if not item.keep:
+                pieces.append((item.begin, (item.end, emptied(text, item.begin, item.end, groups))))
+                self._note_host(item, path.name, text.count("\n", 0, item.begin) + 1)
+            elif real := _REAL.match(
+                code, item.begin, item.end
+            ):  # nvcc computes one from another, as if it were constexpr
+                pieces.append((real.start("const"), (real.end("const"), "constexpr")))
+            elif item.root and "__global__" in code[item.begin : item.end]:
+                self._note_kernel(item.head)
         parts, at = [], 0
         for begin, (end, other) in sorted(pieces):
             if begin >= at:  # an #include in a function that is left out goes with it
@@ -216,190 +228,130 @@ class _Reader:
 
     def _define(self, name: str, parameters: str | None, body: str) -> None:
         """Note what a macro stands for."""
-        self._defined.add(name)
+        body = re.sub(r"\\\r?\n", " ", body)
+        self.bodies[name] = f"{self.bodies.get(name, '')} {body}"
         words = set(re.findall(r"\w+", body))
         if words & self._marks:
             self._marks.add(name)
         elif words & self._constant and "{" not in body:
             self._constant.add(name)
-        if parameters and re.search(r"[;}][\s\\]*$", body):
-            self._macros[name] = bool(words & self._marks) or not re.search(r"\)[\s\\]*(?:const[\s\\]*)?\{", body)
+        if parameters:
+            self._macros[name] = masked(body)
+
+    def _note_kernel(self, head: str) -> None:
+        """Note the name, the parameters and the template of a kernel."""
+        declared = _ATTRIBUTE.sub("", head.rpartition("__global__")[2])
+        if name := _NAME.search(declared):
+            self.kernels.append(name[1])
+            self.parameters.setdefault(name[1], declarations.list_of_parameters(declared[name.end() :]))
+            if parameters := declarations.template_parameters(head):
+                self.templates.setdefault(name[1], parameters)
+
+    def _note_host(self, item: Item, file: str, line: int) -> None:
+        """Note what is left out by name, so that an error can say where it stood."""
+        if re.search(r"\b(?:texture|surface)\s*<", item.head):
+            what = TEXTURES
+        elif item.kind:
+            what = "it needs a header that was left out"
+        elif "(" in item.head.partition("=")[0]:
+            what = "write __device__ before the function if a kernel calls it"
+        else:
+            what = "a kernel sees no variables of the host; pass it as a parameter, or write constexpr or __constant__"
+        for name in item.names:
+            self.host.setdefault(name, f"left out as host code: your line {line} of {file} ({what})")
 
     # ---- What a file declares ----
 
-    def _items(self, code: str) -> Iterator[tuple[int, int, bool]]:
-        """(begin, end, keep) of each declaration outside functions and classes. None where the braces do not match."""
-        items: list[tuple[int, int, bool]] = []
-        unmarked: list[int] = []
+    def scanned(self, text: str) -> tuple[list[Item], str, list[Conditional]]:
+        """(declarations outside functions and classes, the text without comments and directives, its conditionals)."""
+        groups, code = declarations.conditionals(text), masked(text)
+        return list(self._items(declarations.one_branch(code, groups), code, groups)), code, groups
+
+    def _items(self, code: str, whole: str, groups: Sequence[Conditional] = ()) -> Iterator[Item]:
+        """Each declaration outside functions and classes. None where the braces do not match.
+
+        code: with one branch of a conditional that cuts a declaration in two.   whole: with all of its branches.
+        """
+        items: list[Item] = []
         at = 0
-        while (begin := _next(code, at)) < len(code):
+        while (begin := declarations.next_declaration(code, at)) < len(code):
             if code[begin] == "}":  # of a namespace
                 at = begin + 1
                 continue
             if call := self._declaring_call(code, begin):
-                items.append((begin, *call))
+                items.append(Item(begin, *call, True))
                 at = call[0]
                 continue
-            stop = _end_of_head(code, begin)
+            stop = declarations.end_of_head(code, begin)
             if stop is None:
                 break
             head = code[begin : stop.start()].strip()
             if stop[0] == "{" and _LAYER.match(head):
                 at = stop.end()
                 continue
-            body = stop[0] == "{"
-            kind = bool(_KIND.match(head)) and not _ALIGNED.sub("", head).rstrip().endswith(")")
-            function = body and not kind and "(" in head and "=" not in _outside_brackets(head)
-            if body:
-                closing = _closing(code, stop.start())
-                if closing is None:
+            kind, at = declarations.is_kind(head), stop.end()
+            function = stop[0] == "{" and not kind and "(" in head and "=" not in outside_brackets(head)
+            if stop[0] == "{":
+                end = declarations.closing(code, stop.start())
+                if end is None:
                     return iter(())
-                at = closing
-                if not function:
-                    semicolon = code.find(";", at)
-                    at = len(code) if semicolon < 0 else semicolon + 1
-            else:
-                at = stop.end()
-            keep = self._keep(head, code[begin:at], function, kind)
-            if function and not keep and (name := _NAME.search(_plain(head))):
-                self._host_functions.add(name[1])
-            items.append((begin, at, keep))
-            if kind and keep and not self._marks & set(re.findall(r"\w+", code[begin:at])):
-                unmarked.append(len(items) - 1)
-        for place in unmarked:
-            items[place] = self._unless_of_the_host(code, items, place)
+                semicolon = end if function else code.find(";", end) + 1
+                at = max(end, semicolon) if semicolon else len(code)
+            for lines, _ in groups:
+                if begin <= lines[0][0] < at < lines[-1][1]:
+                    at = lines[-1][1]
+            said = whole[begin : at if kind else stop.start()]
+            marked = not self._marks.isdisjoint(re.findall(r"\w+", said))
+            names, special = names_of(head, code[begin:at], kind, function)
+            keep = self._keep(head, code[begin:at], function, kind, marked, names)
+            if keep and not function and (_VALUES | self._constant) & set(re.findall(r"\w+", head)):
+                self._constants |= names
+            items.append(Item(begin, at, keep, marked and not kind, head, kind, names, special))
         return iter(items)
 
     def _declaring_call(self, code: str, begin: int) -> tuple[int, bool] | None:
         """(end, keep) of a call of a macro that stands for whole declarations, so that no semicolon need follow.
 
-        A macro of a header that was left out is unknown, and left out too.
+        It stays if one of its declarations does. A macro of a header that was left out is unknown, and left out too.
         """
         word = re.compile(r"\w+").match(code, begin)
-        unknown = bool(self.left_out and word and _LIKE_A_MACRO.match(code, begin) and word[0] not in self._defined)
-        if word is None or not (unknown or word[0] in self._macros):
+        unknown = bool(self.left_out and word and _LIKE_A_MACRO.match(code, begin) and word[0] not in self.bodies)
+        if word is None or not (unknown or word[0] in self._macros) or word[0] in self._expanded:
             return None
         depth = 0
         for found in re.compile(r"[()]").finditer(code, word.end()):
             depth += 1 if found[0] == "(" else -1
-            if depth == 0 and not (unknown and re.compile(r"\s*\{").match(code, found.end())):
-                return found.end(), not unknown and self._macros[word[0]]
             if depth == 0:
-                break
+                follows = re.compile(r"\s*([;{]?)").match(code, found.end())[1]  # type: ignore[index]
+                if unknown:
+                    return None if follows == "{" else (found.end(), False)
+                body = self._macros[word[0]]
+                if follows != ";" and not re.search(r"[;}]\s*$", body):
+                    return None  # it stands for the beginning of a declaration
+                self._expanded.add(word[0])
+                keep = any(item.keep for item in self._items(f"{body};", f"{body};"))
+                self._expanded.discard(word[0])
+                return found.end(), keep
         return None
 
-    def _unless_of_the_host(self, code: str, items: list[tuple[int, int, bool]], place: int) -> tuple[int, int, bool]:
-        """A class without a mark. It is left out if it calls functions that are, and nothing that stays uses it."""
-        begin, end, keep = items[place]
-        calls = self._host_functions & set(re.findall(r"(?<!\.)\b(\w+)\s*\(", code[begin:end]))
-        name = re.search(r"\b(?:struct|class|union)\s+(\w+)", _ALIGNED.sub("", code[begin:end]))
-        if not calls or name is None:
-            return items[place]
-        used = re.compile(rf"\b{name[1]}\b")
-        others = (code[a:b] for number, (a, b, kept) in enumerate(items) if kept and number != place)
-        return begin, end, any(used.search(other) for other in others if not _is_class(other, name[1]))
-
-    def _keep(self, head: str, item: str, function: bool, kind: bool) -> bool:
-        words = set(re.findall(r"\w+", item if kind else head))
-        if words & self._marks:
-            declared = _ATTRIBUTE.sub("", head.rpartition("__global__")[2])
-            if "__global__" in words and not kind and (name := _NAME.search(declared)):
-                self.kernels.append(name[1])
-                self.parameters.setdefault(name[1], _list_of_parameters(declared[name.end() :]))
-                if parameters := _parameters(head):
-                    self.templates.setdefault(name[1], parameters)
-            return True
-        if words & self._constant or re.match(r"concept\b", _plain(head).lstrip()):
+    def _keep(self, head: str, item: str, function: bool, kind: bool, marked: bool, names: frozenset[str]) -> bool:
+        words = set(re.findall(r"\w+", head))
+        if marked:  # an overload for types of a header that was left out is one that no other code can call
+            torch = any(name.startswith(("torch/", "ATen/", "c10/")) for name in self.left_out)
+            return kind or "__global__" in words or not (torch and _TORCH.search(head))
+        if words & self._constant or re.match(r"concept\b", plain(head).lstrip()):
             return not _HOST.search(head)
-        if (using := re.match(r"using\s+[\w:]+::(\w+)$", head)) and using[1] in self._host_functions:
-            return False
         if kind or re.match(r"(?:typedef|using|static_assert|namespace|asm|template\s*<[^;]*>\s*using)\b", head):
             return not _HOST.search(item)
         if function:
             return False
-        if "=" not in _outside_brackets(head) and "(" in head:  # a prototype, or a macro that may declare anything
+        if "=" not in outside_brackets(head) and "(" in head:  # a prototype, or a macro that may declare anything
             return bool(re.match(r"\w+\s*\(", head))
         declared, _, value = head.partition("=")
         if "const" not in words or "*" in declared or "dim3" in words or _HOST.search(head):
             return False
-        return bool(_WHOLE & words) or not (set(re.findall(r"\b[A-Za-z_]\w*", value)) - self._defined)
-
-
-def _is_class(code: str, name: str) -> bool:
-    """Whether a declaration is that of a class, or of a specialisation of a class template."""
-    return bool(re.match(rf"(?:template\s*<[^{{;]*>\s*)?(?:struct|class)\s+{name}\b", code))
-
-
-def _next(code: str, at: int) -> int:
-    """Where the next declaration begins."""
-    found = re.compile(r"[^\s;]").search(code, at)
-    return found.start() if found else len(code)
-
-
-def _end_of_head(code: str, begin: int) -> re.Match | None:
-    """The { of a body, or the semicolon; a { in parentheses is part of an expression such as decltype(T{})."""
-    depth, first = 0, None
-    for found in re.compile(r"[(){};]").finditer(code, begin):
-        if found[0] in "()":
-            depth += 1 if found[0] == "(" else -1
-        elif found[0] in "{;":
-            first = first or found
-            if depth == 0:
-                return found
-            if found[0] == ";":
-                break
-    return first
-
-
-def _closing(code: str, brace: int) -> int | None:
-    """The place behind the } that belongs to the { at `brace`."""
-    depth = 0
-    for found in re.compile(r"[{}]").finditer(code, brace):
-        depth += 1 if found[0] == "{" else -1
-        if depth == 0:
-            return found.end()
-    return None
-
-
-def _parameters(head: str) -> str:
-    """The parameters of a template; "" of a specialisation, an instance, and of what is no template."""
-    return " ".join(head[: len(head) - len(_plain(head))].partition("<")[2][:-1].split())
-
-
-def _list_of_parameters(text: str) -> tuple[str, ...]:
-    """The parameters of a function. text: what follows the parenthesis that opens their list."""
-    found, depth = [""], 0
-    for sign in text:
-        depth += (sign in "(<[{") - (sign in ")>]}")
-        if depth < 0:
-            break
-        if sign == "," and depth == 0:
-            found.append("")
-        else:
-            found[-1] += sign
-    return tuple(" ".join(part.split()) for part in found if part.strip())
-
-
-def _plain(head: str) -> str:
-    """The head without its template's parameters, in which parentheses may stand."""
-    if not re.match(r"template\s*<", head):
-        return head
-    depth = inside = 0
-    for place, sign in enumerate(head):
-        inside += (sign == "(") - (sign == ")")
-        if not inside:
-            depth += (sign == "<") - (sign == ">")
-            if sign == ">" and depth == 0:
-                return head[place + 1 :]
-    return head
-
-
-def _outside_brackets(head: str) -> str:
-    """The head without what stands in brackets: the = in it is of an initialiser, not of a default argument."""
-    text, before = re.sub(r"operator\s*[^\w\s(]+|[=!<>]=", "", _plain(head)), None
-    while text != before:
-        before, text = text, re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)
-    return text
+        known = {*names, *self.bodies, *self._constants, *CONSTANTS}
+        return bool(_WHOLE & words) or set(re.findall(r"[A-Za-z_]\w*", _NUMBER.sub("", value))) <= known
 
 
 def _in_comment(text: str, place: int) -> bool:

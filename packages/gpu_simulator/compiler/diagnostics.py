@@ -10,9 +10,9 @@ import html
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gpu_simulator.compiler.gnu_forms import about_gnu_form
+from gpu_simulator.compiler.refused_forms import about_cuda_form, about_gnu_form, about_instance
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 
@@ -94,6 +94,7 @@ _NVRTC = re.compile(
 _UNKNOWN = re.compile(
     r"is undefined|^this declaration has no|^name followed by|has no member|^incomplete type|not a \w*type"
 )
+_NAMES = "__nv_name_map"  # where NVRTC reads the names of instances of templates
 _END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?: (?P<message>.*)$")
 _MISSING = re.compile(r'cannot open source file "[\w/.]+"$')
 _PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<message>.*)$")
@@ -131,7 +132,15 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
                 quoted = lines[position - 1]
                 caret = shown.index("^") - (len(quoted) - len(quoted.lstrip()))
                 break
-        told = about_gnu_form(message, text, caret, files)
+        if file == _NAMES:
+            if not message.startswith("Error in parsing"):
+                found.append(
+                    Diagnostic(
+                        "the kernel's name", 0, match["severity"], about_instance(message, files.get(own[-1], ""))
+                    )
+                )
+            continue
+        told = about_gnu_form(message, text, caret, files) or about_cuda_form(message)
         told = f"{message}: {told}" if told else explained(message, text, caret)
         note = Diagnostic(file, number, match["severity"], told, *cropped(text, caret))
         if note.message == message or not any(
@@ -139,6 +148,20 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
         ):
             found.append(note)
     found.sort(key=lambda d: (d.severity != "error", d.file not in own))
+    return found
+
+
+def naming_host_code(diagnostics: list[Diagnostic], host: Mapping[str, str]) -> list[Diagnostic]:
+    """The diagnostics; one about a name that was left out as host code says where it stood (`DeviceCode.host`)."""
+    found = []
+    for d in diagnostics:
+        at = re.match(r"\w+", d.text[d.caret :]) if d.caret is not None else None
+        names = [
+            *re.findall(r"['\"](?:\w+::)*(\w+)['\"]", d.message),
+            *([at[0]] if at and _UNKNOWN.search(d.message) else []),
+        ]
+        told = next((host[name] for name in names if name in host), "")
+        found.append(replace(d, message=f"{d.message}; {told}") if told else d)
     return found
 
 
@@ -207,14 +230,19 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list
             ):  # a number that ptxas counts from elsewhere, behind an error that it cannot parse
                 continue
             message = f"ptxas refuses the PTX “{shown}”: {match['message']}" + _too_low(match["message"], arch)
-            message += _about_asm(match["message"], shown)
+            told = about_cuda_form(message)
+            message += f". {told[0].upper()}{told[1:]}" if told else _about_asm(match["message"], shown)
             found.append(Diagnostic(file, source, "error", message, *cropped(source_line(files, file, source), None)))
             continue
         match = _PTXAS_BARE.match(line)
         if match and "aborted" not in match["message"]:
             severity = "warning" if match["severity"] == "warning" else "error"
             message = re.sub(r"\b0x[0-9a-f]+\b", lambda number: f"{int(number[0], 16):,}", match["message"])
-            found.append(Diagnostic("ptxas", 0, severity, message))
+            name = re.search(r"Unresolved extern \w+ '([\w$]+)'", message)
+            at = ptx.find(name[1], ptx.find("// callseq")) if name else -1
+            file, source = ptx_line_origin(ptx, ptx.count("\n", 0, at) + 1) if at >= 0 else ("ptxas", 0)
+            text = source_line(files, file, source)
+            found.append(Diagnostic(file, source, severity, about_cuda_form(message) or message, *cropped(text, None)))
     return found
 
 

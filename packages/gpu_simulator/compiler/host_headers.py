@@ -14,7 +14,7 @@ _INTEGERS = "\n".join(
     for middle in ("", "_fast", "_least")
     if not (middle == "_fast" and bits in (8, 16, 32))  # of these, libraries differ
 )
-_CONSTANTS = {
+CONSTANTS = {
     "NULL": "0", "EXIT_SUCCESS": "0", "EXIT_FAILURE": "1", "RAND_MAX": "2147483647",
     "INFINITY": "__builtin_bit_cast(float, 0x7f800000)", "HUGE_VALF": "INFINITY", "HUGE_VAL": "((double)INFINITY)",
     "NAN": "__builtin_bit_cast(float, 0x7fc00000)",
@@ -38,10 +38,12 @@ _CONSTANTS = {
     "INT64_MIN": "LLONG_MIN", "INT64_MAX": "LLONG_MAX", "UINT64_MAX": "ULLONG_MAX", "SIZE_MAX": "ULLONG_MAX",
 }  # fmt: skip
 _TYPES = """typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;
-typedef unsigned long ulong; typedef long ssize_t;
+typedef unsigned long ulong; typedef long ssize_t, off_t;
 #ifndef __clang__  // clang has its own, of another type
 typedef unsigned long long uintptr_t; typedef long long intptr_t;
 #endif
+#define __asm__ asm  /* words of GNU C that NVRTC has under one name only */
+#define __volatile__ volatile
 struct timeval { long tv_sec, tv_usec; };
 #if __cplusplus >= 201703L
 #define register  /* nvcc warns of it, and takes it */
@@ -78,14 +80,14 @@ _C = ("assert", "errno", "float", "inttypes", "limits", "math", "stddef", "stdin
 HEADERS: dict[str, str] = {
     VALUES: "\n".join(
         ["#pragma once", _INTEGERS, _TYPES]
-        + [f"#ifndef {name}\n#define {name} {value}\n#endif" for name, value in _CONSTANTS.items()]
+        + [f"#ifndef {name}\n#define {name} {value}\n#endif" for name, value in CONSTANTS.items()]
     ),
     LIBRARY: "\n".join(
         ["#pragma once", *(f"#include <cuda/std/{name}>" for name in _BRIDGED)]
         + ["#include <cuda/std/__algorithm/max.h>", "#include <cuda/std/__algorithm/min.h>"]
         + ["namespace std { using namespace cuda::std;", *(f"using ::{name};" for name in _FUNCTIONS), "}\n"]
     ),
-    **{f"{name}.h": f"#include <{VALUES}>\n" for name in (*_C, "sys/time")},
+    **{f"{name}.h": f"#include <{VALUES}>\n" for name in (*_C, "memory", "stdbool", "sys/time", "sys/types")},
     **{f"c{name}": f"#include <{LIBRARY}>\n#include <{VALUES}>\n" for name in _C},
     **{name: f"#include <{LIBRARY}>\n" for name in _BRIDGED},
 }

@@ -49,7 +49,8 @@ def run_nvrtc(
     """(log, ptx, cubin); ptx and cubin are None if the compilation failed.
 
     include: folders with headers.   extra: further options.   instances: kernels that are templates, with their
-    arguments, such as "reduce<int, 256>". Raises `LabError` for an unknown architecture.
+    arguments, such as "reduce<int, 256>"; the end of the PTX says which symbol each is.
+    Raises `LabError` for an unknown architecture.
     """
     nvrtc = _library()
     options = [
@@ -79,6 +80,9 @@ def run_nvrtc(
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             return log, None, None
         ptx = _fetch(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program).decode()
+        for instance in instances:
+            _, symbol = nvrtc.nvrtcGetLoweredName(program, instance.encode())
+            ptx += f"// {instance} is {symbol.decode()}\n"
         cubin = b""
         if arch.startswith("sm_"):
             cubin = _fetch(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program, keep_nul=True)

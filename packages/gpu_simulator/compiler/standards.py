@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gpu_simulator.compiler.device_code import masked
+from gpu_simulator.compiler.declarations import masked
 from gpu_simulator.errors import ConfigError
 
 STANDARDS = ("c++11", "c++14", "c++17", "c++20")

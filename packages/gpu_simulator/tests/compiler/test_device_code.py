@@ -30,10 +30,10 @@ def kept(text, tmp_path, **options):
         "enum Kind { ONE, TWO };",
         "constexpr int N = 5;",
         "constexpr int twice(int n) { return 2 * n; }",
-        "static const float SCALE[2] = {1.0f, 2.0f};",
+        "static constexpr float SCALE[2] = {1.0f, 2.0f};",
         "const size_t SIZE = 8ULL * 1024;",
         "const int ROWS = SIZE / 2;",
-        "const double HALF = 0.5 * 2e-1f;",
+        "float const HALF = 0.5 * 2e-1f;",
         "typedef struct __align__(8) { float x, y; } pair;",
         "template <class T, int N> struct Room { using type = typename std::aligned_storage<N * sizeof(T), N>::type; };",
         "__constant__ float table[16];",
@@ -46,7 +46,7 @@ def kept(text, tmp_path, **options):
     ],
 )  # fmt: skip
 def test_device_code_stays(device, tmp_path):
-    assert kept(f"{device}\n", tmp_path) == {1: device}
+    assert kept(f"{device}\n", tmp_path, used=device) == {1: device}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,15 @@ def test_a_macro_that_stands_for_a_declaration_needs_no_semicolon(tmp_path):
 
 def test_a_macro_may_say_constexpr(tmp_path):
     text = "#define FIXED constexpr\ntemplate <int N> FIXED int twice() { return 2 * N; }\nint host() { return 1; }\n"
-    assert sorted(kept(text, tmp_path)) == [1, 2]
+    assert sorted(kept(text, tmp_path, used="twice<2>")) == [1, 2]
+
+
+def test_lines_of_a_header_inside_a_class_that_goes_are_counted(tmp_path):
+    (tmp_path / "members.inc").write_text("int a;\nint b;\n")
+    text = 'struct Host {\n#include "members.inc"\n};\n__device__ int at = __LINE__;\n'
+    kept = device_code(tmp_path / "f.cu", text).text.split("\n")
+    at = kept.index("__device__ int at = __LINE__;")
+    assert kept[at - 3 : at] == ['#line 2 "f.cu"', "", ""]
 
 
 def test_a_library_written_for_nvrtc_is_left_to_it(tmp_path):
