@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,6 +14,7 @@ from matplotlib.figure import Figure
 from gemm_lab.cards.card import card
 from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
+from gemm_lab.measure.profile import read_rows
 from gemm_lab.plots import style
 from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock as bytes_per_clock
 from gemm_lab_lessons.ch10.tile_bounds import peak_at
@@ -212,8 +212,7 @@ def _lines(name: str) -> list[dict[str, str]]:
     path: Path = data_dir("results") / "power" / name
     if not path.is_file():
         raise LabError(f"results/power has no {name}; on such a GPU `python -m tools.recording power` records it.")
-    with path.open(newline="", encoding="utf-8") as lines:
-        return list(csv.DictReader(lines))
+    return read_rows(path)
 
 
 def _typed(line: dict[str, str]) -> list[object]:

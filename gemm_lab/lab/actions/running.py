@@ -91,8 +91,12 @@ def _message(verdicts: list) -> str:
 def _recorded(kernel: Launchable, n: int) -> Any:
     """The recorded sustained row at the size nearest to n, or to 2048 if n is smaller.
 
-    None if the kernel is edited, if its configuration is not the default one, or if there is no such row.
+    None if the kernel is edited, if its configuration is not the default one, or if there is no such row; a sentence if
+    the file of the rows cannot be read, which says nothing about this run.
     """
     if kernel.edited or kernel.config != kernel.spec.configure():
         return None
-    return measuring.recorded_row(kernel.name, max(n, measuring.SPEED_EDGE))
+    try:
+        return measuring.recorded_row(kernel.name, max(n, measuring.SPEED_EDGE))
+    except LabError as error:
+        return f"No recorded speed is shown: {error}"

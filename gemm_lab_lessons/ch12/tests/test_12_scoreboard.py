@@ -50,7 +50,9 @@ def test_text_page_and_pictures():
 def test_rows_of_ones_own_gpu_come_first_and_stand_beside(monkeypatch, tmp_path):
     from gpu_simulator.hardware.data_sheets import Present
 
-    rows = [replace(row, gpu="Ada X", tflops=row.tflops / 2) for row in BOARD.rows if row.ladder == "t4"]
+    speeds = ("tflops", "tflops_low", "tflops_high", "cublas_tflops", "cublaslt_tflops", "ceiling_tflops")
+    half = [{name: getattr(row, name) and getattr(row, name) / 2 for name in speeds} for row in BOARD.rows]
+    rows = [replace(row, gpu="Ada X", **less) for row, less in zip(BOARD.rows, half, strict=True) if row.ladder == "t4"]
     results.append(rows, tmp_path / "ada_x.csv")
     present = Present("Ada X", "sm_89", 76, (13, 0), 16.0, None)
     monkeypatch.setattr(home, "here", lambda: type("H", (), {"present": present}))
