@@ -2,7 +2,8 @@
 
     python -m gemm_lab_classroom.course [--into course] [NOTEBOOK ...]
 
-Each notebook with exercises becomes source/NAME/NAME.ipynb. The cell of an exercise has the solution, with its key
+Each notebook with exercises becomes source/NAME/NAME.ipynb, unless that has been changed since it was built: then it is
+a teacher's, and stays. The cell of an exercise has the solution, with its key
 lines between BEGIN and END; the check below it is locked and worth points. From this nbgrader generates the students'
 version. Students get one folder for each assignment, so the pictures and documents that it links to lie inside it.
 """
@@ -10,6 +11,8 @@ version. Students get one folder for each assignment, so the pictures and docume
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import re
 import shlex
 import shutil
@@ -25,10 +28,11 @@ from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.exercises import exercise
 from gemm_lab.notebook_files import KERNEL
-from gemm_lab_classroom.skeletons import marked_solution, solution
+from gemm_lab_classroom.skeletons import TASK, marked_solution, solution
 from gpu_simulator.errors import LabError
 
 POINTS = 10
+HANDED_OUT = "gemm_lab_handed_out"  # in the metadata of an answer's cell: the text that students start from
 CONFIG = '''"""nbgrader for this course. Run nbgrader in this folder; docs/CLASSROOM.md of gemm_lab says how."""
 
 from pathlib import Path
@@ -41,7 +45,8 @@ c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 c.GradeInFreshProcess.limit_s = 120.0  # seconds of processor time for one answer
 configure(c)
 '''
-_TASK, _CHECK = re.compile(r'lab\.exercise\("(\w+)"\)'), re.compile(r"^\w+\.check\(")
+_CHECK = re.compile(r"""^(?:\w+|lab\.exercise\(["'](\w+)["']\))\.check\(""")
+BUILT = "built.json"  # of each assignment, the hash of the notebook as it was built
 _BESIDE = re.compile(r"\.\./((?:images|docs)/[\w.-]+)")
 _NOTEBOOK = re.compile(r"\]\((\d\d[ab]?_\w+)\.ipynb")
 
@@ -58,17 +63,19 @@ def assignment(notebook: Path) -> nbformat.NotebookNode:
             cells.append(cell)
             continue
         cell.outputs, cell.execution_count = [], None
-        if named := _TASK.findall(cell.source):
+        if named := TASK.findall(cell.source):
             if open_task:
                 raise LabError(f"{notebook.name}: {open_task} has no cell that checks it.")
             open_task = named[-1]
             found.append(open_task)
         if open_task and cell.source.startswith("%%kernel ") and "--exercise" in cell.source.split("\n")[0].split():
-            first = cell.source.split("\n")[0]
-            cells.append(_graded(cell, f"answer_{open_task}", solution_text=f"{first}\n{marked_solution(open_task)}"))
+            first, _, text = cell.source.partition("\n")
+            marked = marked_solution(open_task, text.rstrip("\n"))
+            cell.metadata[HANDED_OUT] = text.rstrip("\n")
+            cells.append(_graded(cell, f"answer_{open_task}", solution_text=f"{first}\n{marked}"))
             alias = parse_line(first.removeprefix("%%kernel ")).alias
             continue
-        if open_task and _CHECK.match(cell.source):
+        if open_task and (check := _CHECK.match(cell.source)) and check[1] in (None, open_task):
             if exercise(open_task).judge == "kernel":
                 call = f'lab.exercise("{open_task}").check({alias})'
             else:
@@ -126,23 +133,32 @@ def _graded(cell: Any, name: str, solution_text: str = "", check: str = "") -> A
 def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
     """Write source/NAME with its pictures and documents for every notebook with exercises, and nbgrader_config.py.
 
-    Returns a line of text for each assignment. An existing nbgrader_config.py is not changed.
+    Returns a line of text for each assignment. An existing nbgrader_config.py is not changed, and neither is an
+    assignment that has been changed since it was built.
     """
     into.mkdir(parents=True, exist_ok=True)
-    lines = []
+    lines, built = [], _built(into)
     for path in notebooks or sorted(data_dir("notebooks").glob("*.ipynb")):
-        if not _TASK.search(path.read_text(encoding="utf-8").replace('\\"', '"')):
+        if not notebooks and not TASK.search(path.read_text(encoding="utf-8").replace('\\"', '"')):
             continue
-        book, folder = assignment(path), into / "source" / path.stem
+        folder = into / "source" / path.stem
+        target = folder / f"{path.stem}.ipynb"
+        if target.exists() and _hash(target) != built.get(path.stem):
+            lines.append(f"{path.stem}: kept as it is, because you have changed it; delete {folder} to build it anew")
+            continue
+        book = assignment(path)
         shutil.rmtree(folder, ignore_errors=True)
         for beside in ("images", "docs"):
             (folder / beside).mkdir(parents=True)
         for name in sorted(set(re.findall(r"images/([\w.-]+)", "\n".join(c.source for c in book.cells)))):
-            if (data_dir("images") / name).is_file():
-                shutil.copy(data_dir("images") / name, folder / "images" / name)
+            homes = (path.parent / "images", path.parent.parent / "images", data_dir("images"))
+            if home := next((home for home in homes if (home / name).is_file()), None):
+                shutil.copy(home / name, folder / "images" / name)
         for name in DOCUMENTS:  # all of them, because they link to each other
             shutil.copyfile(data_dir("docs") / name, folder / "docs" / name)
-        nbformat.write(book, folder / path.name)
+        nbformat.write(book, target)
+        built[path.stem] = _hash(target)
+        (into / BUILT).write_text(json.dumps(built, indent=2), encoding="utf-8")
         checks = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in book.cells)
         lines.append(f"{path.stem}: {checks} exercise{'s' * (checks != 1)}, {checks * POINTS} points")
     if not (into / "nbgrader_config.py").exists():
@@ -150,13 +166,29 @@ def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
     return lines
 
 
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _built(into: Path) -> dict[str, str]:
+    """{assignment: hash of its notebook as it was built}; without the file, whatever is there counts as changed."""
+    try:
+        return dict(json.loads((into / BUILT).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
 def main(argv: list[str] | None = None) -> int:
-    """The command line: builds the assignments and prints a line for each. Returns 0."""
+    """The command line: builds the assignments and prints a line for each. Returns 0, or 1 with a sentence."""
     parser = argparse.ArgumentParser(description="Build the assignments for nbgrader.")
     parser.add_argument("notebooks", nargs="*", type=Path, help="which notebooks (default: all with exercises)")
     parser.add_argument("--into", type=Path, default=Path("course"), help="folder of the course")
     options = parser.parse_args(argv)
-    lines = build(options.into, options.notebooks or None)
+    try:
+        lines = build(options.into, options.notebooks or None)
+    except (LabError, OSError) as error:
+        print(f"No assignment was built: {error}", file=sys.stderr)
+        return 1
     print(*lines, sep="\n")
     activate = shlex.quote(str(Path(sys.prefix) / "bin" / "activate"))
     print(f"\nNext: . {activate} && cd {shlex.quote(str(options.into))} && nbgrader generate_assignment NAME")
