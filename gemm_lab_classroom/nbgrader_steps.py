@@ -26,6 +26,7 @@ from traitlets import Float
 
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, printed
+from gemm_lab.notebook.exercises import exercise
 from gemm_lab_classroom.course import HANDED_OUT
 from gemm_lab_classroom.feedback_page import SafeFeedback
 from gemm_lab_classroom.grading import LIMIT_S, Grade, grade
@@ -165,7 +166,13 @@ def outputs_of(found: Grade, points: float, notes: str = "") -> list[Any]:
     """
     if not found.judged:
         return [_refusal(notes + found.message, NOT_JUDGED)]
-    said = f"{notes}{found.message}\nJudged with seed {found.seed}."
+    task = exercise(found.exercise)
+    said = (
+        f"Task: {task.task}\n\n{notes}{found.message}\n"
+        + f"Hint: {task.hint}\n" * (not found.passed)
+        + f"\nJudged with seed {found.seed}. To repeat the verdict, put the text of your cell, without its first line, "
+        f"into a file and type: python -m gemm_lab_classroom.grading {found.exercise} FILE --seed {found.seed}"
+    )
     if found.passed:
         page = card(printed(said), theme.GOOD)
         return [new_output("display_data", {"text/html": page, "text/plain": said})]
