@@ -23,6 +23,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from gemm_lab import catalog
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_lab.notebook.cells import parse_line
@@ -46,19 +47,24 @@ c.GradeInFreshProcess.limit_s = 120.0  # seconds of processor time for one answe
 configure(c)
 '''
 _CHECK = re.compile(r"""^(?:\w+|lab\.exercise\(["'](\w+)["']\))\.check\(""")
+_ANSWERS = re.compile(r"\s*[A-Z][^.!?]*\bsolutions/[^.!?]*[.!?]?")  # a sentence that names a folder of solutions
 BUILT = "built.json"  # of each assignment, the hash of the notebook as it was built
 _BESIDE = re.compile(r"\.\./((?:images|docs)/[\w.-]+)")
 _NOTEBOOK = re.compile(r"\]\((\d\d[ab]?_\w+)\.ipynb")
 
 
-def assignment(notebook: Path) -> nbformat.NotebookNode:
-    """A notebook as an assignment. Raises `LabError` if it has no exercise, or an exercise without a check."""
+def assignment(notebook: Path, unfolded: bool = False) -> nbformat.NotebookNode:
+    """A notebook as an assignment. Raises `LabError` if it has no exercise, or an exercise without a check.
+
+    unfolded: show the text of a region in a later rung although an exercise above asks for it.
+    """
     book = nbformat.read(notebook, as_version=4)
     cells, open_task, found = [], None, []
     for cell in book.cells:
         tags = cell.metadata.get("tags")  # such as raises-exception: an error in this cell does not stop “Run All”
         cell = nbformat.from_dict({**cell, "metadata": {"tags": tags} if tags else {}})
         if cell.cell_type == "markdown":
+            cell.source = _ANSWERS.sub("", cell.source).rstrip()
             cell.source = _NOTEBOOK.sub(r"](../\1/\1.ipynb", _BESIDE.sub(r"\1", cell.source))
             cells.append(cell)
             continue
@@ -84,6 +90,11 @@ def assignment(notebook: Path) -> nbformat.NotebookNode:
             cells.append(_graded(cell, f"check_{open_task}", check=call))
             open_task = None
             continue
+        if not unfolded and (name := _answered_by(cell.source, found)):
+            cell.source = _folded(cell.source.split("\n")[0], name)
+            if cells[-1].cell_type == "markdown" and not cells[-1].source.startswith("#"):  # it explains the text
+                said = f"<details><summary>When the exercise is solved</summary>\n\n{cells[-1].source}\n\n</details>"
+                cells[-1].source = said
         cells.append(cell)
     if open_task:
         raise LabError(f"{notebook.name}: {open_task} has no cell that checks it.")
@@ -92,6 +103,23 @@ def assignment(notebook: Path) -> nbformat.NotebookNode:
     book.cells, book.metadata = cells, nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     nbformat.validate(numbered(book))
     return book
+
+
+def _answered_by(source: str, asked: list[str]) -> str:
+    """The exercise among those asked above whose region a `%%kernel` cell shows, of the same ladder; "" if none."""
+    line = parse_line(source.split("\n")[0].removeprefix("%%kernel ")) if source.startswith("%%kernel ") else None
+    for name in reversed(asked if line and line.region and not line.exercise else []):
+        wanted = exercise(name).criteria
+        ladders = {catalog.kernel(one).ladder for one in (line.name, wanted.get("kernel", line.name))}
+        if wanted.get("region") == line.region and len(ladders) == 1:
+            return name
+    return ""
+
+
+def _folded(first: str, name: str) -> str:
+    """The cell of a later rung without its text, which the lab puts back when the exercise is solved."""
+    says = f"When the check of “{exercise(name).title}” has passed, run this cell: it shows the rung's own text."
+    return f"{first} --after {name}\n// {says}"
 
 
 def numbered(book: Any) -> Any:
@@ -130,11 +158,11 @@ def _graded(cell: Any, name: str, solution_text: str = "", check: str = "") -> A
     return cell
 
 
-def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
+def build(into: Path, notebooks: list[Path] | None = None, unfolded: bool = False) -> list[str]:
     """Write source/NAME with its pictures and documents for every notebook with exercises, and nbgrader_config.py.
 
     Returns a line of text for each assignment. An existing nbgrader_config.py is not changed, and neither is an
-    assignment that has been changed since it was built.
+    assignment that has been changed since it was built. unfolded: see `assignment`.
     """
     into.mkdir(parents=True, exist_ok=True)
     lines, built = [], _built(into)
@@ -146,7 +174,7 @@ def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
         if target.exists() and _hash(target) != built.get(path.stem):
             lines.append(f"{path.stem}: kept as it is, because you have changed it; delete {folder} to build it anew")
             continue
-        book = assignment(path)
+        book = assignment(path, unfolded)
         shutil.rmtree(folder, ignore_errors=True)
         for beside in ("images", "docs"):
             (folder / beside).mkdir(parents=True)
@@ -183,9 +211,10 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the assignments for nbgrader.")
     parser.add_argument("notebooks", nargs="*", type=Path, help="which notebooks (default: all with exercises)")
     parser.add_argument("--into", type=Path, default=Path("course"), help="folder of the course")
+    parser.add_argument("--unfolded", action="store_true", help="show later rungs before their exercise is solved")
     options = parser.parse_args(argv)
     try:
-        lines = build(options.into, options.notebooks or None)
+        lines = build(options.into, options.notebooks or None, options.unfolded)
     except (LabError, OSError) as error:
         print(f"No assignment was built: {error}", file=sys.stderr)
         return 1

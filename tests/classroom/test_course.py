@@ -110,6 +110,20 @@ def test_a_second_build_keeps_the_settings_of_the_course(built):
     assert config.read_text().endswith("# ours\n")
 
 
+def test_students_are_shown_no_folder_of_solutions_and_no_later_rung_before_its_exercise(built, tmp_path):
+    name = "06a_t4_feeding_tensor_cores"
+    for path in built[0].glob("source/*/*.ipynb"):
+        book = nbformat.read(path, as_version=4)
+        handed_out = [cell.source for cell in book.cells if not cell.metadata.get("nbgrader", {}).get("solution")]
+        assert "solutions/" not in "\n".join(handed_out)
+        if path.stem == name:
+            later = next(number for number, text in enumerate(handed_out) if "--after 06_swizzle\n//" in text)
+            assert "details" in handed_out[later - 1] and "(chunk ^ row % 8)" not in "\n".join(handed_out)
+    course.build(tmp_path, [data_dir("notebooks") / f"{name}.ipynb"], unfolded=True)
+    text = (tmp_path / "source" / name / f"{name}.ipynb").read_text()
+    assert "--after" not in text and "(chunk ^ row % 8)" in text
+
+
 def test_what_a_teacher_has_changed_survives_a_second_build(tmp_path):
     names = ("04_banks_and_wavefronts", "12_scoreboard")
     paths = [data_dir("notebooks") / f"{name}.ipynb" for name in names]

@@ -16,6 +16,7 @@ from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.notebook.judges.brackets import sums_beside_xor
 from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
+from gemm_lab.notebook.judges.conflict_reason import dearest_conflict
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
@@ -197,7 +198,8 @@ def _judge_run(
         found.asked += 1
         if (value < bound * 0.999) if count.least else (value > bound * 1.001):
             found.missed += 1
-            found.reasons.append(f"{where}At {m} × {n} × {k}: " + _said(count.says, value, bound))
+            why = dearest_conflict(run) if count.attribute == "conflict_degree" else ""
+            found.reasons.append(f"{where}At {m} × {n} × {k}: {_said(count.says, value, bound)} {why}".rstrip())
     found.runs.append((where, run))
     return None
 
