@@ -102,6 +102,11 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     export = add("export", export_kernel, "write one standalone .cu file that nvcc builds")
     export.add_argument("name")
     export.add_argument("-o", "--output", type=Path, default=None, help="default: standard output")
+    export.add_argument(
+        "--arch",
+        metavar="sm_120a",
+        help="for which GPU; default: the one here if the kernel runs on it, or its ladder's",
+    )
     export.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
 
     serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: one queue, one worker per GPU")
@@ -307,10 +312,10 @@ def export_kernel(options) -> int:
     """Write a kernel as one standalone .cu file, to a file or to standard output."""
     from gemm_lab.lab import here, kernel
     from gemm_lab.settings_text import parse_settings
-    from gpu_simulator.hardware.data_sheets import gpu
 
     made = kernel(options.name, **parse_settings(options.settings))
-    text = export.standalone(made.spec, made.config, made.source, here().arch or gpu("t4").arch)
+    arch = options.arch or (here().arch if made.runs_here() else None)
+    text = export.standalone(made.spec, made.config, made.source, arch)
     if options.output is None:
         print(text)
     else:

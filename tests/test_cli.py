@@ -235,6 +235,28 @@ def missing_package(name):
     raise importlib.metadata.PackageNotFoundError(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "arch", "says"),
+    [
+        ("t4/03", (), "-arch=sm_75"),
+        ("ampere/11", (), "-arch=sm_80"),
+        ("rtx5090/02", (), "-gencode arch=compute_120a,code=sm_120a"),
+        ("hopper/02", (), "-gencode arch=compute_90a,code=sm_90a"),
+        ("ampere/11", ("--arch", "sm_120a"), "-gencode arch=compute_120a,code=sm_120a"),
+        ("t4/03", ("--arch", "sm_80"), "-arch=sm_80"),
+    ],
+)
+def test_an_export_is_for_the_ladders_gpu_or_for_the_one_that_is_named(capsys, name, arch, says):
+    code, out, _ = run(capsys, "export", name, *arch)
+    assert code == 0 and f"// Build: nvcc -O3 -std=c++17 {says} FILE.cu" in out
+
+
+@pytest.mark.parametrize(("name", "arch"), [("hopper/02", "sm_120a"), ("t4/03", "5090"), ("rtx5090/02", "sm_75")])
+def test_an_export_for_a_gpu_that_the_kernel_is_not_written_for_is_a_sentence(capsys, name, arch):
+    code, out, err = run(capsys, "export", name, "--arch", arch)
+    assert code == 1 and not out and arch in err and "sm_" in err
+
+
 def test_export_writes_a_file(capsys, tmp_path):
     target = tmp_path / "k.cu"
     code, out, _ = run(capsys, "export", "t4/03", "-o", str(target), "--set", "BLOCK_M=128")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gemm_lab import config
+from gemm_lab import compiling, config
 from gemm_results import data_folders
 from gpu_runner import settings
 from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError, UnknownKernel
@@ -272,6 +272,29 @@ def test_the_cache_is_in_the_home_by_default(tmp_path, monkeypatch):
     assert settings.cache_dir() == tmp_path / ".cache" / "gemm_lab"
 
 
+@pytest.mark.parametrize("home", ["a file", "read-only", "unknown"])
+def test_without_a_cache_in_the_home_kernels_are_kept_until_the_session_ends(home, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("GEMM_LAB_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    if home == "a file":
+        (tmp_path / "home").write_text("")
+    elif home == "read-only":
+        monkeypatch.setattr(settings.os, "access", lambda path, mode: False)  # whoever runs as root may write anywhere
+    else:
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError()))
+    settings._temporary_cache.cache_clear()
+    try:
+        assert compiling.compile('extern "C" __global__ void gemm() {}', arch="sm_75").entry == "gemm"
+        folder = settings.cache_dir()
+        assert list(folder.glob("compiled/*.kernel")) and tmp_path not in folder.parents
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1 and f"kept in {folder} until this session ends" in said
+    finally:
+        settings._temporary_cache.cache_clear()
+    assert not folder.exists()
+
+
 def test_folders_of_nobodys_home_are_a_sentence(monkeypatch):
     def nobody():
         raise RuntimeError("Could not determine home directory.")
@@ -279,9 +302,8 @@ def test_folders_of_nobodys_home_are_a_sentence(monkeypatch):
     for variable in ("GEMM_LAB_CACHE", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(Path, "home", nobody)
-    for folder, variable in ((settings.cache_dir, "XDG_CACHE_HOME"), (config.state_dir, "XDG_STATE_HOME")):
-        with pytest.raises(ConfigError, match=f"home folder is not known; set {variable}"):
-            folder()
+    with pytest.raises(ConfigError, match="home folder is not known; set XDG_STATE_HOME"):
+        config.state_dir()
     monkeypatch.setenv("GEMM_LAB_CACHE", "~nobody-of-this-name/cache")
     with pytest.raises(ConfigError, match="GEMM_LAB_CACHE is .*set it to a folder"):
         settings.cache_dir()

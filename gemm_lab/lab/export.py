@@ -17,23 +17,26 @@ from gemm_lab.lab import export_launch
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.compiler.nvrtc_library import config_header
 from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.hardware.data_sheets import gpu
 
 _INCLUDE = re.compile(r'^#include "([^"]+)".*$', re.M)
 _GRID = re.compile(r"(?:\b(?:cdiv|M|N|K)\b|[\d\s+*/(),-])+")
 _C_TYPES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float"}
 
 
-def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None = None, arch: str = "sm_75") -> str:
+def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None = None, arch: str | None = None) -> str:
     """The text of one .cu file: the kernel with its headers inlined and its constants fixed, and a main function.
 
     Build it with `nvcc -O3 -std=c++17 -arch=… file.cu` and run it with `./a.out [m n k]`. `source` replaces the rung's
-    own text. `arch` is used if the kernel is written for it, else the first target of the kernel. Raises `LabError` for
-    a ceiling, which multiplies no matrices.
+    own text. arch: the default is that of the GPU that the kernel's ladder names. Raises `ConfigError` for one that the
+    kernel is not written for, and `LabError` for a ceiling, which multiplies no matrices.
     """
     if spec.ceiling:
         raise LabError(f"{spec.name} cannot be exported: it is a loop that measures a peak and multiplies no matrices.")
     spec = spec.clustered(config)
-    arch = arch if arch in spec.targets else spec.targets[0]
+    arch = arch or gpu(catalog.ladder(spec.ladder).gpu).arch
+    if not spec.written_for(arch):
+        raise ConfigError(f"{spec.name} {spec.not_for(arch)}.")
     # Given -arch=sm_90a, nvcc 13.0 also builds for compute_90, where there is no wgmma.
     target = f"-gencode arch={arch.replace('sm', 'compute')},code={arch}" if arch[-1] in "af" else f"-arch={arch}"
     seen: set[str] = set()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gemm_lab import catalog, config, source_text
 from gemm_lab.cards.diff import Diff
 from gemm_lab.cards.kernel_card import edited_source, kernel_card
@@ -15,6 +13,7 @@ from gemm_lab.cards.source_code import code
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.lab.actions import multiplying, running, source
 from gemm_lab.lab.here import RECORDED_ON, here
+from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.run import Run
 from gemm_lab.source_text import Edit
 from gemm_look.card import folded
@@ -94,19 +93,28 @@ class Kernel:
         return replace(self, config={**self.config, **{name: changed[name] for name in settings}})
 
     @checked
-    def edit(self, file: str = "cell", first_line: int = 1, alias: str | None = None, **regions: str) -> Kernel:
+    def edit(
+        self, *unnamed: Any, file: str = "cell", first_line: int = 1, alias: str | None = None, **regions: str
+    ) -> Kernel:
         """The same kernel with the text of some regions replaced, such as `k.edit(layout="…")`.
 
         Compiler messages name `file` and number the lines from `first_line`. `alias` is the learner's own name for the
-        result. Raises an error if there is no region of this name.
+        result. Raises an error if there is no region of this name, and for a text without the name of its region.
         """
+        if unnamed:
+            name = next((name for name in self.spec.regions if name in unnamed), next(iter(self.spec.regions), "name"))
+            raise ConfigError(f'Each text is given by the name of its region: edit({name}="…").')
         edits = {**self.edits, **{name: Edit(text, file, first_line) for name, text in regions.items()}}
         source_text.splice(self.spec.source, self.spec.file, edits)
         return replace(self, edits=edits, alias=alias or self.alias)
 
     @checked
-    def rewrite(self, text: str, file: str = "cell", first_line: int = 1, alias: str | None = None) -> Kernel:
+    def rewrite(
+        self, text: str, *more: Any, file: str = "cell", first_line: int = 1, alias: str | None = None
+    ) -> Kernel:
         """The same problem and grid with `text`, the learner's whole source. Other parameters are those of `edit`."""
+        if more:
+            raise ConfigError('rewrite takes one text, the whole source; edit(NAME="…") replaces the region NAME.')
         return replace(self, whole=Edit(text, file, first_line), edits={}, alias=alias or self.alias)
 
     def unedited(self) -> Kernel:
@@ -148,13 +156,16 @@ class Kernel:
         """Compile to PTX and CUBIN for `arch`.
 
         The default is the architecture of the GPU here, or that of the ladder's reference GPU if the kernel cannot run
-        here. Raises `ConfigError` if the kernel is not written for `arch`, and a `LabError` with the line if the source
-        does not compile.
+        here. Raises `ConfigError` if the kernel is not written for `arch`, a `LabError` with the line if the source
+        does not compile, and `LaunchError` if a source of the learner's own declares other arguments than the rung.
         """
         arch = arch or (here().arch if self.runs_here() else None) or self.taught_gpu().arch
         if not self.spec.written_for(arch):
             raise ConfigError(f"{self.name} {self.spec.not_for(arch)}.")
-        return source.compiled(self, arch)
+        compiled = source.compiled(self, arch)
+        if self.whole:
+            require_form(compiled, self.problem)
+        return compiled
 
     def compile_as_taught(self) -> Compiled:
         """Compile for `simulated_arch`, or else for the ladder's reference GPU.
@@ -299,8 +310,8 @@ class Kernel:
         return pipelines.recorded_pipeline(self, on) if on else pipelines.pipeline(self, m, n, k, sms, costs)
 
     @checked
-    def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
-        """Compute D = alpha·A·B + beta·C for NumPy, CuPy or torch matrices; returns D as a NumPy array.
+    def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:
+        """Compute D = alpha·A·B + beta·C for NumPy, CuPy or torch matrices; returns D as what A is, on A's device.
 
         A is (m, k), B is (k, n), C and D are (m, n), in the kernel's input and output types. Raises `SizeError` for
         shapes that do not fit and `ConfigError` for other types.

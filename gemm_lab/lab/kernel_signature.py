@@ -14,16 +14,17 @@ _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(?P<type>\w+)[^,\[]*?
 
 def require_form(compiled: Compiled, problem: Problem) -> None:
     """Raise `LaunchError` if the entry cannot be launched as its rung is; the message says how to declare it."""
+    found, wanted = parameters(compiled), [_wanted(name, problem) for name in problem.arguments]
+    declared = f"{compiled.entry}({', '.join(words for _, words in wanted)})"
     if not compiled.threads:
         raise LaunchError(
-            f"{compiled.entry} does not say how many threads its blocks have. Write "
-            f"__launch_bounds__(…) between void and {compiled.entry}, as the rung does."
+            f"{compiled.entry} does not say how many threads its blocks have. Write __launch_bounds__(…) between void "
+            f"and {declared}, as the rung does."
         )
-    found, wanted = parameters(compiled), [_wanted(name, problem) for name in problem.arguments]
     if len(found) != len(wanted) or any(one not in known for one, (known, _) in zip(found, wanted, strict=True)):
         raise LaunchError(
             f"The parameters of {compiled.entry} do not match the arguments that it is launched with. Declare it as "
-            f"{compiled.entry}({', '.join(words for _, words in wanted)})."
+            f"{declared}."
         )
 
 

@@ -49,7 +49,7 @@ def check_twice(
                 m=m,
                 n=n,
                 k=k,
-                block=kernel.block,
+                block=kernel.block and (*kernel.block, kernel.config.get("BLOCK_K", 0)),
                 kind=kind,
                 seed=seed,
                 cluster=kernel.spec.cluster,

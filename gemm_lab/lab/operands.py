@@ -48,6 +48,23 @@ def _of_torch(array: Any) -> np.ndarray:
     return array.numpy()
 
 
+def like(given: Any, result: np.ndarray) -> Any:
+    """A NumPy array as what `given` is, a NumPy, CuPy or torch array, and on the same device."""
+    module = type(given).__module__.split(".")[0]
+    if module == "torch":
+        import torch
+
+        if result.dtype == numpy_dtype("bf16"):  # NumPy's type for it is one that torch does not know
+            return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16).to(given.device)
+        return torch.from_numpy(result).to(given.device)
+    if module == "cupy":
+        import cupy
+
+        with given.device:
+            return cupy.asarray(result)
+    return result
+
+
 def operand(array: Any, label: str, dtype: str) -> np.ndarray:
     """`array` as a two-dimensional NumPy array of `dtype`, which it must have already.
 
@@ -58,9 +75,11 @@ def operand(array: Any, label: str, dtype: str) -> np.ndarray:
         raise SizeError(f"{label} has {values.ndim} dimensions; a matrix has two.")
     if values.dtype != numpy_dtype(dtype):
         name = NUMPY_NAMES[dtype]
+        torch = type(array).__module__.split(".")[0] == "torch"
+        call = f"to(torch.{name})" if torch else f"astype({name!r})"
         raise ConfigError(
             f"{label} is {values.dtype}; this kernel takes {name}. Convert it first, so that rounding is "
-            f"your decision: {label}.astype({name!r})."
+            f"your decision: {label}.{call}."
         )
     return values
 

@@ -37,8 +37,9 @@ class Run:
     `tflops` and `cublas_tflops` come from one interleaved run on this GPU at the size `timed_at`: that of the run, but
     at least 2048 in each dimension. `untimed` says why there is no speed. `report` has the simulator's counts of this
     launch; `small` has its counts at a small size after a correct run on a GPU. `recorded` is a row of the recorded
-    results, which is shown if the kernel did not run on a GPU. `predicted` is a prediction, or a sentence that says why
-    there is none. `output` is what the kernel printed. sms: see `Kernel.grid`.
+    results, which is shown if the kernel did not run on a GPU, or a sentence that says why their file cannot be read.
+    `predicted` is a prediction, or a sentence that says why there is none. `output` is what the kernel printed. sms:
+    see `Kernel.grid`.
     """
 
     kernel: Launchable
@@ -278,8 +279,8 @@ class Run:
         return "clang's PTX: counts may differ from those of NVIDIA's compiler, which alone makes machine code."
 
     def _recorded(self) -> str:
-        if self.recorded is None:
-            return ""
+        if self.recorded is None or isinstance(self.recorded, str):
+            return self.recorded or ""
         r = self.recorded
         best = f" and {r.ratio_cublaslt:.0%} of the best that cuBLASLt offers" if r.ratio_cublaslt else ""
         return (

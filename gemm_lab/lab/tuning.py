@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 from gemm_lab.config import data_dir
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.settings_text import parse_settings
+from gemm_results.profile import read_rows
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
@@ -27,10 +27,7 @@ def tuned(ladder: str, n: int, gpu: str) -> Kernel:
 
     Near is what has the smaller ratio. Raises `LabError` if no sweep of the ladder is recorded for the GPU.
     """
-    path, rows = path_for(gpu), []
-    if path.is_file():
-        with path.open(newline="", encoding="utf-8") as lines:
-            rows = [row for row in csv.DictReader(lines) if row["ladder"] == ladder]
+    rows = [row for row in read_rows(path_for(gpu)) if row["ladder"] == ladder]
     if not rows:
         raise LabError(
             f"No sweep over the tiles of {ladder} is recorded for {hardware.gpu(gpu).name}; on such a GPU "

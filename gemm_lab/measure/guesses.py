@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from gemm_lab.measure.bounds import element_limits
 from gemm_lab.measure.inputs import Inputs
 
 ALIKE = 0.99  # share of the elements that have to agree
+MOVED = 16  # wrong tiles of D that are looked for in other places
 ALL_NAN = (
     "Every element is NaN. Either the output was never written (it still holds the NaN it was filled with), or the "
     "kernel computed with values that it never stored: in shared memory, in registers or in tensor memory."
@@ -58,6 +60,8 @@ def guess(
         for candidate, sentence in _mistakes(inputs, block):
             if alike(candidate):
                 return sentence
+        if moved := _exchanged(got, expected, wrong, inputs):
+            return moved
     whole = [tile for tile in tiles if wrong[_slice(tile, block)].mean() > 0.9]
     if whole and len(whole) == len(tiles) and not wrong.mean() > 0.9:
         return f"{_tiles(whole, 'All of ')} wrong; the other tiles are right."
@@ -66,18 +70,18 @@ def guess(
 
 def _mistakes(inputs: Inputs, block: Sequence[int]) -> Iterator[tuple[np.ndarray, str]]:
     a, b = inputs.wide()
-    product = (a @ b).astype(np.float64)
+    right = (a @ b).astype(np.float64)
     added = inputs.beta * inputs.c.astype(np.float64) if inputs.c is not None else 0.0
     if inputs.c is not None:
         c = inputs.c.astype(np.float64)
-        yield inputs.alpha * product, "It equals alpha·A·B: beta·C is missing."
-        yield product + added, "It equals A·B + beta·C: alpha is missing."
+        yield inputs.alpha * right, "It equals alpha·A·B: beta·C is missing."
+        yield right + added, "It equals A·B + beta·C: alpha is missing."
         yield (
-            inputs.beta * product + inputs.alpha * c,
+            inputs.beta * right + inputs.alpha * c,
             "It equals beta·A·B + alpha·C: alpha and beta are exchanged.",
         )
-        yield inputs.alpha * product + c, "It equals alpha·A·B + C: beta is missing."
-        yield inputs.alpha * product - added, "It equals alpha·A·B - beta·C: the sign of beta·C is wrong."
+        yield inputs.alpha * right + c, "It equals alpha·A·B + C: beta is missing."
+        yield inputs.alpha * right - added, "It equals alpha·A·B - beta·C: the sign of beta·C is wrong."
     if inputs.m == inputs.k:
         yield inputs.alpha * (a.T @ b) + added, "It equals Aᵀ·B: A is read with rows and columns exchanged."
     if inputs.k == inputs.n:
@@ -96,6 +100,57 @@ def _mistakes(inputs: Inputs, block: Sequence[int]) -> Iterator[tuple[np.ndarray
             inputs.alpha * (a[:, step:] @ b[step:]) + added,
             f"It looks as if the first BLOCK_K = {step} of K were missing.",
         )
+
+    for (name, side), across in product((("A", a), ("B", b)), dict.fromkeys((8, 16, *filter(None, block)))):
+        for how, swap in (("is transposed", _turned), ("has two of its 8 × 8 quarters exchanged", _quarters)):
+            if swap is _turned or across == 16:
+                filled_a, filled_b = (_by_tiles(x, across, swap if x is side else None) for x in (a, b))
+                depth = min(filled_a.shape[1], filled_b.shape[0])  # both are filled up with zeros
+                found = filled_a[: inputs.m, :depth] @ filled_b[:depth, : inputs.n]
+                what = f"each {across} × {across} tile of {name} {how}"
+                yield inputs.alpha * found + added, f"It is the product in which {what}."
+
+
+def _by_tiles(matrix: np.ndarray, across: int, swap: Callable[[np.ndarray], np.ndarray] | None) -> np.ndarray:
+    """The matrix, filled up with zeros to whole tiles, with `swap` applied to (rows, r, columns, c) of its tiles."""
+    rows, columns = (-(-extent // across) for extent in matrix.shape)
+    filled = np.pad(matrix, [(0, rows * across - matrix.shape[0]), (0, columns * across - matrix.shape[1])])
+    tiles = filled.reshape(rows, across, columns, across)
+    return (swap(tiles) if swap else tiles).reshape(filled.shape)
+
+
+def _turned(tiles: np.ndarray) -> np.ndarray:
+    return tiles.transpose(0, 3, 2, 1)
+
+
+def _quarters(tiles: np.ndarray) -> np.ndarray:
+    """Tiles of 16 × 16 whose upper right and lower left quarters are exchanged, as by two registers of a fragment."""
+    rows, across, columns, _ = tiles.shape
+    return tiles.reshape(rows, 2, 8, columns, 2, 8).transpose(0, 4, 2, 3, 1, 5).reshape(tiles.shape)
+
+
+def _exchanged(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray, inputs: Inputs) -> str:
+    """A sentence if wrong 8 × 8 tiles of A·B are right ones of other places, as of exchanged accumulators; or ""."""
+    m, n = (extent // 8 * 8 for extent in got.shape)
+    added = inputs.beta * inputs.c.astype(np.float64) if inputs.c is not None else np.zeros(got.shape)
+
+    def tiles(matrix: np.ndarray) -> np.ndarray:
+        return matrix[:m, :n].reshape(m // 8, 8, n // 8, 8).swapaxes(1, 2).reshape(-1, 64)
+
+    found, right, off = tiles(got - added), tiles(expected - added), tiles(wrong).mean(1) > 0.5
+    places: dict[int, int] = {}
+    for number in np.flatnonzero(off)[:MOVED]:
+        same = (np.abs(right - found[number]) <= 1).mean(1)
+        if same.max() < 0.9:
+            return ""
+        places[int(number)] = int(same.argmax())
+    if len(set(places.values())) < max(len(places), 2):
+        return ""
+    (here, there), across = next(iter(places.items())), n // 8
+    return (
+        "The sums are right, and lie in wrong places, as if accumulators were exchanged: the 8 × 8 tile at "
+        f"D[{here // across * 8}, {here % across * 8}] belongs to D[{there // across * 8}, {there % across * 8}]."
+    )
 
 
 def _slice(tile: tuple[int, int], block: Sequence[int]) -> tuple[slice, slice]:

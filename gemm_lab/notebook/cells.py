@@ -26,6 +26,7 @@ from gemm_lab.lab.kernel import DEFAULT_N
 from gemm_lab.notebook import guard, unbound
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than_cell, listing_without
+from gemm_lab.notebook.remembered.solved import solved_so_far
 from gemm_lab.settings_text import parse_settings
 from gemm_lab.source_text import listed
 from gemm_look import theme
@@ -59,13 +60,19 @@ class Line:
     run: bool = True
     exercise: bool = False
     timed: bool = True
+    after: str | None = None
+
+    @property
+    def folded(self) -> dict[str, str]:
+        """{region: exercise} if the region's text is not shown yet, because this exercise is not solved; else {}."""
+        return {self.region: self.after} if self.region and self.after and self.after not in solved_so_far() else {}
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str):
         raise ConfigError(
             f"%%kernel: {message}. It is used as: %%kernel NAME [--region REGION] [--as VARIABLE] "
-            "[-n SIZE] [--set BLOCK_K=32] [--no-run] [--no-speed]"
+            "[-n SIZE] [--set BLOCK_K=32] [--no-run] [--no-speed] [--after EXERCISE]"
         )
 
 
@@ -80,6 +87,7 @@ def parse_line(line: str) -> Line:
     parser.add_argument("--no-run", action="store_true")
     parser.add_argument("--exercise", action="store_true")
     parser.add_argument("--no-speed", action="store_true")  # where the speed would answer a later question
+    parser.add_argument("--after")  # the rung's own text, which is shown when this exercise is solved
     if strange := re.search("[“”„‘’–—−\u00a0]", line):
         raise ConfigError(f"%%kernel: {strange[0]!r} comes from a word processor; type the line with \", ' and - anew.")
     try:
@@ -100,6 +108,7 @@ def parse_line(line: str) -> Line:
         not options.no_run,
         options.exercise,
         not options.no_speed,
+        options.after,
     )
 
 
@@ -110,6 +119,10 @@ def kernel_of_cell(line: Line, text: str) -> Kernel:
         return base.rewrite(text, first_line=2, alias=line.alias)
     if line.region not in base.spec.regions:
         raise ConfigError(f"{base.name} has no region “{line.region}”; it has {listed(base.spec.regions)}.")
+    if line.folded:
+        return base
+    if line.after and not blanked(text).strip():
+        text = base.spec.regions[line.region].text
     return base.edit(first_line=2, alias=line.alias, **{line.region: text.rstrip("\n")})
 
 
@@ -244,9 +257,10 @@ def below(shown: Run | Kernel, line_text: str) -> str:
 
 
 def page_of(shown: Run | Kernel, line_text: str) -> str:
-    """The card of what a cell made, without the lines that an exercise further down in the notebook asks for."""
-    if isinstance(shown, Run) and shown.kernel.edits:
-        later = later_than_cell(line_text, shown.kernel.name)
+    """The card of what a cell made, without the lines that an exercise asks for which is further down or not solved."""
+    folded = parse_line(line_text).folded
+    if isinstance(shown, Run) and (shown.kernel.edits or folded):
+        later = folded or later_than_cell(line_text, shown.kernel.name)
         return shown.page(frozenset(hidden_lines(shown.kernel, later)))
     return shown._repr_html_()
 

@@ -2,7 +2,8 @@
 
     python -m gemm_lab_classroom.course [--into course] [NOTEBOOK ...]
 
-Each notebook with exercises becomes source/NAME/NAME.ipynb. The cell of an exercise has the solution, with its key
+Each notebook with exercises becomes source/NAME/NAME.ipynb, unless that has been changed since it was built: then it is
+a teacher's, and stays. The cell of an exercise has the solution, with its key
 lines between BEGIN and END; the check below it is locked and worth points. From this nbgrader generates the students'
 version. Students get one folder for each assignment, so the pictures and documents that it links to lie inside it.
 """
@@ -10,6 +11,8 @@ version. Students get one folder for each assignment, so the pictures and docume
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import re
 import shlex
 import shutil
@@ -20,15 +23,17 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from gemm_lab import catalog
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.exercises import exercise
 from gemm_lab.notebook_files import KERNEL
-from gemm_lab_classroom.skeletons import marked_solution, solution
+from gemm_lab_classroom.skeletons import TASK, marked_solution, solution
 from gpu_simulator.errors import LabError
 
 POINTS = 10
+HANDED_OUT = "gemm_lab_handed_out"  # in the metadata of an answer's cell: the text that students start from
 CONFIG = '''"""nbgrader for this course. Run nbgrader in this folder; docs/CLASSROOM.md of gemm_lab says how."""
 
 from pathlib import Path
@@ -41,34 +46,42 @@ c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 c.GradeInFreshProcess.limit_s = 120.0  # seconds of processor time for one answer
 configure(c)
 '''
-_TASK, _CHECK = re.compile(r'lab\.exercise\("(\w+)"\)'), re.compile(r"^\w+\.check\(")
+_CHECK = re.compile(r"""^(?:\w+|lab\.exercise\(["'](\w+)["']\))\.check\(""")
+_ANSWERS = re.compile(r"\s*[A-Z][^.!?]*\bsolutions/[^.!?]*[.!?]?")  # a sentence that names a folder of solutions
+BUILT = "built.json"  # of each assignment, the hash of the notebook as it was built
 _BESIDE = re.compile(r"\.\./((?:images|docs)/[\w.-]+)")
 _NOTEBOOK = re.compile(r"\]\((\d\d[ab]?_\w+)\.ipynb")
 
 
-def assignment(notebook: Path) -> nbformat.NotebookNode:
-    """A notebook as an assignment. Raises `LabError` if it has no exercise, or an exercise without a check."""
+def assignment(notebook: Path, unfolded: bool = False) -> nbformat.NotebookNode:
+    """A notebook as an assignment. Raises `LabError` if it has no exercise, or an exercise without a check.
+
+    unfolded: show the text of a region in a later rung although an exercise above asks for it.
+    """
     book = nbformat.read(notebook, as_version=4)
     cells, open_task, found = [], None, []
     for cell in book.cells:
         tags = cell.metadata.get("tags")  # such as raises-exception: an error in this cell does not stop “Run All”
         cell = nbformat.from_dict({**cell, "metadata": {"tags": tags} if tags else {}})
         if cell.cell_type == "markdown":
+            cell.source = _ANSWERS.sub("", cell.source).rstrip()
             cell.source = _NOTEBOOK.sub(r"](../\1/\1.ipynb", _BESIDE.sub(r"\1", cell.source))
             cells.append(cell)
             continue
         cell.outputs, cell.execution_count = [], None
-        if named := _TASK.findall(cell.source):
+        if named := TASK.findall(cell.source):
             if open_task:
                 raise LabError(f"{notebook.name}: {open_task} has no cell that checks it.")
             open_task = named[-1]
             found.append(open_task)
         if open_task and cell.source.startswith("%%kernel ") and "--exercise" in cell.source.split("\n")[0].split():
-            first = cell.source.split("\n")[0]
-            cells.append(_graded(cell, f"answer_{open_task}", solution_text=f"{first}\n{marked_solution(open_task)}"))
+            first, _, text = cell.source.partition("\n")
+            marked = marked_solution(open_task, text.rstrip("\n"))
+            cell.metadata[HANDED_OUT] = text.rstrip("\n")
+            cells.append(_graded(cell, f"answer_{open_task}", solution_text=f"{first}\n{marked}"))
             alias = parse_line(first.removeprefix("%%kernel ")).alias
             continue
-        if open_task and _CHECK.match(cell.source):
+        if open_task and (check := _CHECK.match(cell.source)) and check[1] in (None, open_task):
             if exercise(open_task).judge == "kernel":
                 call = f'lab.exercise("{open_task}").check({alias})'
             else:
@@ -77,6 +90,11 @@ def assignment(notebook: Path) -> nbformat.NotebookNode:
             cells.append(_graded(cell, f"check_{open_task}", check=call))
             open_task = None
             continue
+        if not unfolded and (name := _answered_by(cell.source, found)):
+            cell.source = _folded(cell.source.split("\n")[0], name)
+            if cells[-1].cell_type == "markdown" and not cells[-1].source.startswith("#"):  # it explains the text
+                said = f"<details><summary>When the exercise is solved</summary>\n\n{cells[-1].source}\n\n</details>"
+                cells[-1].source = said
         cells.append(cell)
     if open_task:
         raise LabError(f"{notebook.name}: {open_task} has no cell that checks it.")
@@ -85,6 +103,23 @@ def assignment(notebook: Path) -> nbformat.NotebookNode:
     book.cells, book.metadata = cells, nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     nbformat.validate(numbered(book))
     return book
+
+
+def _answered_by(source: str, asked: list[str]) -> str:
+    """The exercise among those asked above whose region a `%%kernel` cell shows, of the same ladder; "" if none."""
+    line = parse_line(source.split("\n")[0].removeprefix("%%kernel ")) if source.startswith("%%kernel ") else None
+    for name in reversed(asked if line and line.region and not line.exercise else []):
+        wanted = exercise(name).criteria
+        ladders = {catalog.kernel(one).ladder for one in (line.name, wanted.get("kernel", line.name))}
+        if wanted.get("region") == line.region and len(ladders) == 1:
+            return name
+    return ""
+
+
+def _folded(first: str, name: str) -> str:
+    """The cell of a later rung without its text, which the lab puts back when the exercise is solved."""
+    says = f"When the check of “{exercise(name).title}” has passed, run this cell: it shows the rung's own text."
+    return f"{first} --after {name}\n// {says}"
 
 
 def numbered(book: Any) -> Any:
@@ -123,26 +158,35 @@ def _graded(cell: Any, name: str, solution_text: str = "", check: str = "") -> A
     return cell
 
 
-def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
+def build(into: Path, notebooks: list[Path] | None = None, unfolded: bool = False) -> list[str]:
     """Write source/NAME with its pictures and documents for every notebook with exercises, and nbgrader_config.py.
 
-    Returns a line of text for each assignment. An existing nbgrader_config.py is not changed.
+    Returns a line of text for each assignment. An existing nbgrader_config.py is not changed, and neither is an
+    assignment that has been changed since it was built. unfolded: see `assignment`.
     """
     into.mkdir(parents=True, exist_ok=True)
-    lines = []
+    lines, built = [], _built(into)
     for path in notebooks or sorted(data_dir("notebooks").glob("*.ipynb")):
-        if not _TASK.search(path.read_text(encoding="utf-8").replace('\\"', '"')):
+        if not notebooks and not TASK.search(path.read_text(encoding="utf-8").replace('\\"', '"')):
             continue
-        book, folder = assignment(path), into / "source" / path.stem
+        folder = into / "source" / path.stem
+        target = folder / f"{path.stem}.ipynb"
+        if target.exists() and _hash(target) != built.get(path.stem):
+            lines.append(f"{path.stem}: kept as it is, because you have changed it; delete {folder} to build it anew")
+            continue
+        book = assignment(path, unfolded)
         shutil.rmtree(folder, ignore_errors=True)
         for beside in ("images", "docs"):
             (folder / beside).mkdir(parents=True)
         for name in sorted(set(re.findall(r"images/([\w.-]+)", "\n".join(c.source for c in book.cells)))):
-            if (data_dir("images") / name).is_file():
-                shutil.copy(data_dir("images") / name, folder / "images" / name)
+            homes = (path.parent / "images", path.parent.parent / "images", data_dir("images"))
+            if home := next((home for home in homes if (home / name).is_file()), None):
+                shutil.copy(home / name, folder / "images" / name)
         for name in DOCUMENTS:  # all of them, because they link to each other
             shutil.copyfile(data_dir("docs") / name, folder / "docs" / name)
-        nbformat.write(book, folder / path.name)
+        nbformat.write(book, target)
+        built[path.stem] = _hash(target)
+        (into / BUILT).write_text(json.dumps(built, indent=2), encoding="utf-8")
         checks = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in book.cells)
         lines.append(f"{path.stem}: {checks} exercise{'s' * (checks != 1)}, {checks * POINTS} points")
     if not (into / "nbgrader_config.py").exists():
@@ -150,13 +194,30 @@ def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
     return lines
 
 
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _built(into: Path) -> dict[str, str]:
+    """{assignment: hash of its notebook as it was built}; without the file, whatever is there counts as changed."""
+    try:
+        return dict(json.loads((into / BUILT).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
 def main(argv: list[str] | None = None) -> int:
-    """The command line: builds the assignments and prints a line for each. Returns 0."""
+    """The command line: builds the assignments and prints a line for each. Returns 0, or 1 with a sentence."""
     parser = argparse.ArgumentParser(description="Build the assignments for nbgrader.")
     parser.add_argument("notebooks", nargs="*", type=Path, help="which notebooks (default: all with exercises)")
     parser.add_argument("--into", type=Path, default=Path("course"), help="folder of the course")
+    parser.add_argument("--unfolded", action="store_true", help="show later rungs before their exercise is solved")
     options = parser.parse_args(argv)
-    lines = build(options.into, options.notebooks or None)
+    try:
+        lines = build(options.into, options.notebooks or None, options.unfolded)
+    except (LabError, OSError) as error:
+        print(f"No assignment was built: {error}", file=sys.stderr)
+        return 1
     print(*lines, sep="\n")
     activate = shlex.quote(str(Path(sys.prefix) / "bin" / "activate"))
     print(f"\nNext: . {activate} && cd {shlex.quote(str(options.into))} && nbgrader generate_assignment NAME")

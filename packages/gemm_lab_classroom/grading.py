@@ -84,6 +84,7 @@ def grade(
     limit_s: float = LIMIT_S,
     patience_s: float | None = None,
     attempts: int = ATTEMPTS,
+    handed_out: str = "",
 ) -> Grade:
     """Grade the text of a cell as an answer to exercise `name`, in a separate process.
 
@@ -93,6 +94,8 @@ def grade(
     limit_s: the limit for the processor time of the process, in seconds.
     patience_s: the limit for its elapsed time in seconds; by default PATIENCE * limit_s.
     attempts: how many fresh processes are tried before the verdict is “not judged”.
+    handed_out: the text that the student started from, with which a part of the points is reckoned; by default that of
+    the notebooks.
     """
     seed = secrets.randbelow(2**31) if seed is None else seed
     if len(text) > MAX_TEXT:
@@ -102,7 +105,7 @@ def grade(
     reasons: list[str] = []
     for _ in range(max(attempts, 1)):
         try:
-            return _in_fresh_process(name, text, seed, limit_s, patience_s)
+            return _in_fresh_process(name, text, seed, limit_s, patience_s, handed_out)
         except NotJudged as error:
             reasons.append(str(error))
         except Crash as error:  # the answer is to blame if this happens twice, or if no other attempt gives a grade
@@ -126,7 +129,9 @@ class Crash(Exception):
     """The process crashed while it was grading the answer."""
 
 
-def _in_fresh_process(name: str, text: str, seed: int, limit_s: float, patience_s: float) -> Grade:
+def _in_fresh_process(
+    name: str, text: str, seed: int, limit_s: float, patience_s: float, handed_out: str = ""
+) -> Grade:
     """One attempt to grade. Raises `NotJudged` if the machine prevented it, and `Crash` if the process crashed."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="gemm_lab_grade_", ignore_cleanup_errors=True)
@@ -145,7 +150,8 @@ def _in_fresh_process(name: str, text: str, seed: int, limit_s: float, patience_
             "OPENBLAS_NUM_THREADS": "1",
             "PYTHONHASHSEED": "0",
         }
-        asked = json.dumps({"name": name, "text": text, "seed": seed, "limit_s": limit_s, "parent": os.getpid()})
+        facts = {"name": name, "text": text, "seed": seed, "handed_out": handed_out}
+        asked = json.dumps({**facts, "limit_s": limit_s, "parent": os.getpid()})
         try:  # the request is a file, because after a timeout `communicate` loses the rest of a long input
             (Path(path) / "request").write_text(asked, encoding="utf-8")
             with (Path(path) / "request").open("rb") as request:
@@ -261,7 +267,7 @@ def child() -> None:
     COMPILER.cpu_s = math.inf  # the compiler's process inherits the limit, see `_end_with_the_compiler`
     threading.Thread(target=_end_with, args=(asked["parent"],), daemon=True).start()
     print(BEGUN, flush=True)
-    print(json.dumps(asdict(judged(asked["name"], asked["text"], asked["seed"]))))
+    print(json.dumps(asdict(judged(asked["name"], asked["text"], asked["seed"], asked["handed_out"]))))
 
 
 def _end_with(parent: int) -> None:
@@ -272,10 +278,10 @@ def _end_with(parent: int) -> None:
         os.killpg(0, signal.SIGKILL)
 
 
-def judged(name: str, text: str, seed: int) -> Grade:
+def judged(name: str, text: str, seed: int, handed_out: str = "") -> Grade:
     """Grade in this process. A `LabError` is a fail with its message; after any other exception nothing is judged."""
     try:
-        return _judged(name, text, seed)
+        return _judged(name, text, seed, handed_out)
     except NotJudged as error:
         return Grade(name, False, 0.0, str(error), seed, judged=False)
     except MemoryError:
@@ -292,7 +298,7 @@ def judged(name: str, text: str, seed: int) -> Grade:
         return Grade(name, False, 0.0, said, seed, judged=False)
 
 
-def _judged(name: str, text: str, seed: int) -> Grade:
+def _judged(name: str, text: str, seed: int, handed_out: str) -> Grade:
     from gemm_lab.courses import judges
     from gemm_lab.notebook.exercises import WrongAnswer, exercise, judge_kernel, kernel_of
     from gemm_lab_classroom.choice_text import choice_of
@@ -307,7 +313,7 @@ def _judged(name: str, text: str, seed: int) -> Grade:
         else:
             solved = judges()[task.judge](task, None, choice_of(text))
     except WrongAnswer as wrong:
-        return Grade(name, False, share(task, wrong.judgement, seed), str(wrong), seed)
+        return Grade(name, False, share(task, wrong.judgement, seed, handed_out), str(wrong), seed)
     except NotJudged:
         raise
     except LabError as error:
@@ -316,7 +322,7 @@ def _judged(name: str, text: str, seed: int) -> Grade:
     return Grade(name, True, 1.0, repr(solved), seed)
 
 
-def share(task: Any, judgement: Any, seed: int) -> float:
+def share(task: Any, judgement: Any, seed: int, handed_out: str = "") -> float:
     """The fraction of the points for a kernel that is right but misses counts; 0 for one that is not right.
 
     Counts that the skeleton already reaches earn nothing. For example, if there are 3 counts, of which the answer
@@ -330,7 +336,8 @@ def share(task: Any, judgement: Any, seed: int) -> float:
     if judgement is None or not judgement.exact or not judgement.asked:
         return 0.0
     try:
-        start = kernel_judge.judge(kernel_of(task, skeleton(task.name)), task.criteria, seed, StrictRules())
+        start = kernel_of(task, handed_out or skeleton(task.name))
+        start = kernel_judge.judge(start, task.criteria, seed, StrictRules())
         missed = start.missed if start.exact else judgement.asked + 1
     except NotJudged:
         raise

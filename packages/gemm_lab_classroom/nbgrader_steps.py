@@ -24,9 +24,11 @@ from nbgrader.utils import is_grade
 from tqdm import tqdm
 from traitlets import Float
 
-from gemm_lab_classroom import skeletons
+from gemm_lab.notebook.exercises import exercise
+from gemm_lab_classroom.course import HANDED_OUT
 from gemm_lab_classroom.feedback_page import SafeFeedback
 from gemm_lab_classroom.grading import LIMIT_S, Grade, grade
+from gemm_lab_classroom.skeletons import is_rewritten
 from gemm_lab_classroom.submission import (
     ANSWER,
     CHECK,
@@ -40,6 +42,7 @@ from gemm_lab_classroom.submission import (
     files_handed_in,
     links_in,
     not_judged_in,
+    parts_of,
 )
 from gemm_look import theme
 from gemm_look.card import card, printed
@@ -51,15 +54,15 @@ CUDA_STUB = "// YOUR CODE HERE"
 class ClearKernelSolutions(ClearSolutions):
     """nbgrader's own step, with a stub in the cell's language: C++ in `%%kernel` cells, Python elsewhere.
 
-    For the exercises in `skeletons.REWRITTEN`, the stub is the skeleton.
+    Where a whole region is to be rewritten, the stub is the skeleton.
     """
 
     def _replace_solution_region(self, cell: Any, language: str) -> bool:
-        name = exercise_of(cell, ANSWER)
+        name, text = exercise_of(cell, ANSWER), cell.metadata.get(HANDED_OUT, "")
         if not cell.source.startswith("%%kernel "):
             return super()._replace_solution_region(cell, language)
         before = self.code_stub
-        stub = skeletons.skeleton(name) if name in skeletons.REWRITTEN else before.get("cuda", CUDA_STUB)
+        stub = text if name and text and is_rewritten(name, text) else before.get("cuda", CUDA_STUB)
         try:
             self.code_stub = {**before, "cuda": stub}
             return super()._replace_solution_region(cell, "cuda")
@@ -86,10 +89,15 @@ class GradeInFreshProcess(NbGraderPreprocessor):
                 cell.outputs, cell.execution_count = [], None
                 if name := exercise_of(cell, ANSWER):
                     answers.setdefault(name, []).append(cell.source)
+        own = resources["nbgrader"]
+        handed_out = {
+            name: body(part.source)
+            for name, part in parts_of(own["db_url"], own["notebook"], own["assignment"]).items()
+        }
         checks = [cell for cell in nb.cells if cell.cell_type == "code" and is_grade(cell)]
-        with self._progress(resources["nbgrader"], len(checks)) as bar:
+        with self._progress(own, len(checks)) as bar:
             for cell in checks:
-                cell.outputs = self._outputs(cell, answers, bar)
+                cell.outputs = self._outputs(cell, answers, handed_out, bar)
                 bar.update()
         return nb, resources
 
@@ -111,7 +119,7 @@ class GradeInFreshProcess(NbGraderPreprocessor):
             disable=None,
         )
 
-    def _outputs(self, cell: Any, answers: dict[str, list[str]], bar: tqdm) -> list[Any]:
+    def _outputs(self, cell: Any, answers: dict[str, list[str]], handed_out: dict[str, str], bar: tqdm) -> list[Any]:
         name = exercise_of(cell, CHECK)
         if name is None:
             return [_refusal("This cell checks no exercise of gemm_lab; grade it by hand.")]
@@ -124,7 +132,8 @@ class GradeInFreshProcess(NbGraderPreprocessor):
         if bar.disable:
             self.log.info("Judging %s in a process of its own", name)
         try:
-            found = grade(name, body(texts[0]), limit_s=self.limit_s)
+            start = handed_out.get(ANSWER + name, "")
+            found = grade(name, body(texts[0]), limit_s=self.limit_s, handed_out=start)
         except (LabError, OSError) as error:
             return [_refusal(f"Not judged: {error} Run nbgrader autograde again.", NOT_JUDGED)]
         return outputs_of(found, float(cell.metadata.nbgrader["points"]), notes)
@@ -157,7 +166,13 @@ def outputs_of(found: Grade, points: float, notes: str = "") -> list[Any]:
     """
     if not found.judged:
         return [_refusal(notes + found.message, NOT_JUDGED)]
-    said = f"{notes}{found.message}\nJudged with seed {found.seed}."
+    task = exercise(found.exercise)
+    said = (
+        f"Task: {task.task}\n\n{notes}{found.message}\n"
+        + f"Hint: {task.hint}\n" * (not found.passed)
+        + f"\nJudged with seed {found.seed}. To repeat the verdict, put the text of your cell, without its first line, "
+        f"into a file and type: python -m gemm_lab_classroom.grading {found.exercise} FILE --seed {found.seed}"
+    )
     if found.passed:
         page = card(printed(said), theme.GOOD)
         return [new_output("display_data", {"text/html": page, "text/plain": said})]

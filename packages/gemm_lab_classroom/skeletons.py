@@ -2,6 +2,7 @@
 
 The skeleton is in the notebook, in the `%%kernel … --exercise` cell after `lab.exercise("NAME")`. The solution is in
 `solutions` of the exercise's room. It is the skeleton with additional lines; comparing both texts shows which they are.
+Where the cell hands out the region as it is in the kernel's file, right but slow, the whole region is to be rewritten.
 """
 
 from __future__ import annotations
@@ -14,14 +15,13 @@ from pathlib import Path
 
 import nbformat
 
+from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
 from gpu_simulator.errors import LabError
 
 BEGIN, END = "// BEGIN SOLUTION", "// END SOLUTION"
-# Exercises whose skeleton is a correct but slow region; the whole region is to be rewritten.
-REWRITTEN = ("00_coalesce", "06_addresses")
-_TASK = re.compile(r'lab\.exercise\("(\w+)"\)')
+TASK = re.compile(r"""lab\.exercise\(["'](\w+)["']\)(?!\.check\()""")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def handouts(notebook: Path) -> list[Handout]:
     for number, cell in enumerate(nbformat.read(notebook, as_version=4).cells):
         if cell.cell_type != "code":
             continue
-        task = (_TASK.findall(cell.source) or [task])[-1]
+        task = (TASK.findall(cell.source) or [task])[-1]
         first, _, text = cell.source.partition("\n")
         if task and first.startswith("%%kernel ") and "--exercise" in first.split():
             found.append(Handout(task, notebook, number, first, text.rstrip("\n")))
@@ -66,7 +66,10 @@ def skeleton(name: str) -> str:
 
 def solution(name: str) -> str:
     """The solution that is shipped: CUDA for the region, or TOML with the numbers of a choice."""
-    (path,) = (exercises()[name].room.folder / "solutions").glob(f"{name}.*")
+    folder = exercises()[name].room.folder / "solutions"
+    path = next(folder.glob(f"{name}.*"), None)
+    if path is None:
+        raise LabError(f"{folder} has no solution of {name}, such as {name}.cu.")
     return path.read_text(encoding="utf-8").rstrip("\n")
 
 
@@ -80,23 +83,32 @@ def code_lines(text: str) -> list[str]:
     return [code for line in text.split("\n") if (code := code_of(line))]
 
 
-def only_adds_lines(name: str) -> bool:
-    """Whether the solution is the skeleton with additional lines, ignoring comments."""
+def only_adds_lines(name: str, text: str) -> bool:
+    """Whether the solution is the skeleton `text` with additional lines, ignoring comments."""
     rest = iter(code_lines(solution(name)))
-    return all(line in rest for line in code_lines(skeleton(name)))
+    return all(line in rest for line in code_lines(text))
 
 
-def marked_solution(name: str) -> str:
-    """The solution with the lines that it adds between BEGIN and END, below the comments that describe the task.
+def is_rewritten(name: str, text: str) -> bool:
+    """Whether the skeleton `text` is the region as it is in the kernel's file, so that all of it is to be rewritten."""
+    wanted = exercises()[name].criteria
+    return code_lines(text) == code_lines(catalog.kernel(wanted["kernel"]).regions[wanted["region"]].text)
 
-    Without these parts it is the skeleton. For an exercise in REWRITTEN, the whole solution is one such part. Raises
+
+def marked_solution(name: str, text: str) -> str:
+    """The solution with the lines that it adds to the skeleton `text` between BEGIN and END, below the comments there.
+
+    Without these parts it is the skeleton. Where the region `is_rewritten`, the whole solution is one such part. Raises
     `LabError` if the solution does not only add lines.
     """
-    if name in REWRITTEN:
+    if is_rewritten(name, text):
         return "\n".join([BEGIN, solution(name), END])
-    if not only_adds_lines(name):
-        raise LabError(f"The solution of {name} is not its skeleton plus lines; rewrite one of the two.")
-    theirs, ours = skeleton(name).split("\n"), solution(name).split("\n")
+    if not only_adds_lines(name, text):
+        raise LabError(
+            f"The solution of {name} is neither its skeleton plus lines, nor is the skeleton the region as it stands "
+            "in the kernel's file; rewrite one of the two."
+        )
+    theirs, ours = text.split("\n"), solution(name).split("\n")
     result, own, position = [], [], 0
 
     def flush(until: int) -> None:

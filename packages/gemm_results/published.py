@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 from gemm_results.data_folders import data_dir
+from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu
 
 # Texts whose percentages refer to the peak of another input type than the one they multiply: {source: type}.
@@ -46,23 +48,29 @@ class Published:
 
 @lru_cache(maxsize=1)
 def published() -> tuple[Published, ...]:
-    """All rows of results/published.csv."""
+    """All rows of results/published.csv. Raises `LabError`, with the line, for one that cannot be read."""
 
     def number(text: str) -> float | None:
+        if text and not 0 <= float(text) < math.inf:
+            raise ValueError(f"{text} is no speed and no share")
         return float(text) if text else None
 
     with (data_dir("results") / "published.csv").open(newline="", encoding="utf-8") as lines:
-        return tuple(
-            Published(
-                row["kernel"],
-                row["gpu"],
-                int(row["n"]) if row["n"] else None,
-                row["dtype"],
-                number(row["tflops"]),
-                number(row["percent_of_peak"]),
-                number(row["percent_of_cublas"]),
-                row["source"],
-                row["note"],
+        reader = csv.DictReader(lines)
+        try:
+            return tuple(
+                Published(
+                    row["kernel"],
+                    row["gpu"],
+                    int(row["n"]) if row["n"] else None,
+                    row["dtype"],
+                    number(row["tflops"]),
+                    number(row["percent_of_peak"]),
+                    number(row["percent_of_cublas"]),
+                    row["source"],
+                    row["note"],
+                )
+                for row in reader
             )
-            for row in csv.DictReader(lines)
-        )
+        except (ValueError, KeyError, TypeError, csv.Error) as error:
+            raise LabError(f"results/published.csv cannot be read from line {reader.line_num} on: {error}.") from None

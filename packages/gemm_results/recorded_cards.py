@@ -130,7 +130,7 @@ class ProfileCard:
 
 
 def read_cards(folder: Path) -> list[ProfileCard]:
-    """All cards of a folder; an empty list if it has none. Values that are empty or not numbers are left out."""
+    """All cards of a folder; an empty list if it has none. Empty values are left out."""
     folder = Path(folder)
     counts: dict[tuple[str, ...], Counter] = {}
     for line in read_rows(folder / EXECUTED):
@@ -138,7 +138,7 @@ def read_cards(folder: Path) -> list[ProfileCard]:
     found = []
     for row in read_rows(folder / CARDS):
         config = dict(part.split("=") for part in row["config"].split())
-        values = {column: value for column in CARD_METRICS if (value := _number(row.get(column))) is not None}
+        values = {column: float(row[column]) for column in CARD_METRICS if row.get(column)}
         found.append(
             ProfileCard(
                 row["kernel"],
@@ -156,10 +156,3 @@ def choose(cards: Sequence[ProfileCard], kernel: str, config: Mapping[str, int],
     """The card of this kernel and configuration at the size nearest to n (default: CARD_N); None if there is none."""
     mine = [card for card in cards if card.kernel == kernel and dict(card.config) == dict(config)]
     return min(mine, key=lambda card: abs(card.n - (n or CARD_N)), default=None)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        return float(text or "")
-    except ValueError:
-        return None

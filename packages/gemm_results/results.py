@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from gemm_results.data_folders import data_dir
+from gemm_results.profile import numbered_rows
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
@@ -68,6 +69,8 @@ MAY_BE_EMPTY |= {"cublaslt_tflops", "ratio_cublaslt", "ceiling_tflops", "ratio_c
 KEY = ("kernel", "ladder", "config", "regime", "m", "n", "k", "dtype")
 BASES = {name: name.replace("ratio_", "") + "_tflops" for name in ("ratio_cublas", "ratio_cublaslt", "ratio_ceiling")}
 RAW_COLUMNS = (*KEY, "date", "commit", "samples_ms")
+# A ratio is a median over rounds, so it differs from that of the medians: by at most 4 % in all that is recorded.
+APART = 0.1
 _TYPES = {column.name: column.type.split(" ")[0] for column in fields(Measurement)}
 
 
@@ -85,15 +88,10 @@ def path_for(present: hardware.Present, folder: Path | None = None) -> Path:
 def read(path: Path) -> list[Measurement]:
     """The rows of a file; an empty list if there is no file.
 
-    Raises `LabError`, with the line, for a row that does not fit the columns or their types.
+    Raises `LabError`, with the line, for a row that does not fit the columns or their types, and for numbers that
+    contradict each other.
     """
-    if not path.is_file():
-        return []
-    with path.open(newline="", encoding="utf-8") as lines:
-        reader = csv.DictReader(lines)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise LabError(f"{path.name} has the columns {reader.fieldnames}; they have to be {', '.join(COLUMNS)}.")
-        return [_parse(row, f"{path.name}, line {reader.line_num}") for row in reader]
+    return [_parse(row, where) for where, row in numbered_rows(path, COLUMNS)]
 
 
 def recorded(gpu: str) -> list[Measurement]:
@@ -167,13 +165,17 @@ def read_raw(path: Path) -> list[dict]:
     Raises `LabError`, with its number, for a line of another form.
     """
     found = []
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines() if path.is_file() else (), 1):
+    for number, text in enumerate(path.read_bytes().splitlines() if path.is_file() else (), 1):
         try:
             line = json.loads(text)
-        except ValueError:
-            line = None
-        if not isinstance(line, dict) or tuple(line) != RAW_COLUMNS:
-            raise LabError(f"{path.name}, line {number}: it has to be an object with {', '.join(RAW_COLUMNS)}.")
+            sane = tuple(line) == RAW_COLUMNS and all(0 < sample < math.inf for sample in line["samples_ms"])
+        except (ValueError, TypeError):
+            sane = False
+        if not sane:
+            raise LabError(
+                f"raw/{path.name}, line {number}: it has to be an object with {', '.join(RAW_COLUMNS)}, and its "
+                "samples are milliseconds."
+            )
         found.append(line)
     return found
 
@@ -199,9 +201,24 @@ def _require(row: Measurement) -> None:
                 f"The row of {row.kernel} at {row.m}×{row.n}×{row.k} has no {name}; a recorded row needs "
                 "every field, so measure again on a machine where NVML and the driver give it."
             )
+    if reason := _contradiction(row):
+        raise LabError(f"The row of {row.kernel} at {row.m}×{row.n}×{row.k} cannot be kept: {reason}")
     for ratio, base in BASES.items():
         if (getattr(row, ratio) is None) != (getattr(row, base) is None):
             raise LabError(f"The row of {row.kernel} has {ratio} without {base}, or the reverse; give both or neither.")
+
+
+def _contradiction(row: Measurement) -> str:
+    """A sentence about numbers of a row that cannot all be true; "" if there are none."""
+    if zero := next((name for name in ("m", "n", "k", "rounds", "tflops") if not getattr(row, name)), ""):
+        return f"{zero} is 0."
+    if not row.tflops_low <= row.tflops <= row.tflops_high:
+        return f"tflops is {row.tflops:g}, and its quartiles are {row.tflops_low:g} and {row.tflops_high:g}."
+    for name, base in BASES.items():
+        other, ratio = getattr(row, base), getattr(row, name)
+        if other and ratio is not None and abs(ratio * other - row.tflops) > APART * row.tflops:
+            return f"{name} is {ratio:g}, and tflops over {base} is {row.tflops / other:.4g}."
+    return ""
 
 
 def _text(value: object) -> str:
@@ -213,16 +230,11 @@ def _text(value: object) -> str:
 def _parse(row: dict, where: str) -> Measurement:
     values = {}
     for name in COLUMNS:
-        text = row.get(name)
-        if text is None or None in row:
-            raise LabError(f"{where}: the row has too few or too many fields; it has to have {len(COLUMNS)}.")
+        text, kind = row[name], _TYPES[name]
         if text == "" and name not in MAY_BE_EMPTY:
             raise LabError(f"{where}: {name} is empty.")
-        kind = _TYPES[name]
-        try:
-            values[name] = (
-                text if kind == "str" else None if text == "" else int(text) if kind == "int" else float(text)
-            )
-        except ValueError:
-            raise LabError(f"{where}: {name} is {text!r}, which is not a number.") from None
-    return Measurement(**values)
+        values[name] = text if kind == "str" else None if text == "" else int(text) if kind == "int" else float(text)
+    found = Measurement(**values)
+    if reason := _contradiction(found):
+        raise LabError(f"{where}: {reason} Restore the file, or delete this line.")
+    return found

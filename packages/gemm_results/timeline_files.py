@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def write(path: str | Path, timeline: Timeline, conditions: Mapping[str, object]
 
 def load(path: str | Path) -> tuple[Timeline, dict[str, str]]:
     """The timeline and the conditions of a file. Raises `LabError`, with the line, if it cannot be read."""
-    lines = Path(path).read_text(encoding="utf-8").split("\n")
+    lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
     conditions = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
     body = [(number, line) for number, line in enumerate(lines, 1) if line and not line.startswith("#")]
     if not body or tuple(body[0][1].split(",")) != COLUMNS:
@@ -60,6 +61,8 @@ def load(path: str | Path) -> tuple[Timeline, dict[str, str]]:
             agent, kind, stage, tile, start, end = next(csv.reader([line]))
             if kind not in KINDS:
                 raise ValueError(f"there is no kind “{kind}”")
+            if not 0 <= float(start) <= float(end) < math.inf:
+                raise ValueError(f"no event begins at {start} and ends at {end}")
             events.append(
                 Event(agent, kind, int(stage) if stage else None, int(tile) if tile else None, float(start), float(end))
             )

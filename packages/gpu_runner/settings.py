@@ -1,6 +1,6 @@
 """Reads the environment variables that control how kernels run on a GPU, and names the folders that programs share.
 
-GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder
+GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder, or a temporary one
 GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default: 6 plus an allowance for its size
 GEMM_LAB_WAIT_S      seconds to wait for a GPU that other programs are using; default 300
 GEMM_LAB_BUSY        what a run does if others are using the GPU: wait (default), or simulator to run on the simulator
@@ -16,7 +16,9 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import shlex
+import sys
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 
 from gpu_simulator.errors import ConfigError
@@ -31,11 +33,33 @@ DEFAULT_WAIT_S = 300.0
 
 
 def cache_dir() -> Path:
-    """The folder for compiled kernels, created if it does not exist. It can be deleted at any time."""
-    chosen = os.environ.get("GEMM_LAB_CACHE")
-    return made_folder(
-        path_of(chosen, "GEMM_LAB_CACHE") if chosen else home_folder("XDG_CACHE_HOME", ".cache"), "GEMM_LAB_CACHE"
+    """The folder for compiled kernels, created if it does not exist. It can be deleted at any time.
+
+    Where the user's own cache folder cannot be written, it is a temporary one, which ends with this process, and a
+    sentence says so. Raises `ConfigError` if GEMM_LAB_CACHE names a folder that cannot be made.
+    """
+    if chosen := os.environ.get("GEMM_LAB_CACHE"):
+        return made_folder(path_of(chosen, "GEMM_LAB_CACHE"), "GEMM_LAB_CACHE")
+    try:
+        folder = made_folder(home_folder("XDG_CACHE_HOME", ".cache"), "XDG_CACHE_HOME")
+        if os.access(folder, os.W_OK):
+            return folder
+        reason = f"The folder {folder} cannot be written to."
+    except ConfigError as error:
+        reason = str(error).partition(";")[0] + "."
+    return Path(_temporary_cache(reason).name)
+
+
+@lru_cache(maxsize=1)
+def _temporary_cache(reason: str) -> tempfile.TemporaryDirectory:
+    """A cache for this process; said once, when it is made."""
+    folder = tempfile.TemporaryDirectory(prefix="gemm_lab_cache_", ignore_cleanup_errors=True)
+    print(
+        f"{reason} Compiled kernels are kept in {folder.name} until this session ends; "
+        "GEMM_LAB_CACHE can name a folder that stays.",
+        file=sys.stderr,
     )
+    return folder
 
 
 def timeout_s(default: float) -> float:

@@ -81,7 +81,7 @@ class Turns:
         try:
             while True:
                 before = self._before(ticket)
-                if not before and _locked(self.fd):
+                if not before and locked(self.fd):
                     return
                 waited = time.monotonic() - begun
                 if waited >= limit:
@@ -110,7 +110,7 @@ class Turns:
             except OSError:  # its owner got its turn or gave up
                 continue
             try:
-                if _locked(fd):
+                if locked(fd):
                     with contextlib.suppress(OSError):
                         os.unlink(path)
                 else:
@@ -241,7 +241,10 @@ def activity(op: str, payload: dict[str, Any]) -> str:
     return f"{doing[op]} {name}" if op in doing else "looking at the GPU"
 
 
-def _locked(fd: int) -> bool:
+def locked(fd: int) -> bool:
+    """Lock an open file for this process if no other has locked it; whether it is ours now."""
+    if fcntl is None:
+        return True
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

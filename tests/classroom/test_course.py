@@ -110,6 +110,43 @@ def test_a_second_build_keeps_the_settings_of_the_course(built):
     assert config.read_text().endswith("# ours\n")
 
 
+def test_students_are_shown_no_folder_of_solutions_and_no_later_rung_before_its_exercise(built, tmp_path):
+    name = "06a_t4_feeding_tensor_cores"
+    for path in built[0].glob("source/*/*.ipynb"):
+        book = nbformat.read(path, as_version=4)
+        handed_out = [cell.source for cell in book.cells if not cell.metadata.get("nbgrader", {}).get("solution")]
+        assert "solutions/" not in "\n".join(handed_out)
+        if path.stem == name:
+            later = next(number for number, text in enumerate(handed_out) if "--after 06_swizzle\n//" in text)
+            assert "details" in handed_out[later - 1] and "(chunk ^ row % 8)" not in "\n".join(handed_out)
+    course.build(tmp_path, [data_dir("notebooks") / f"{name}.ipynb"], unfolded=True)
+    text = (tmp_path / "source" / name / f"{name}.ipynb").read_text()
+    assert "--after" not in text and "(chunk ^ row % 8)" in text
+
+
+def test_what_a_teacher_has_changed_survives_a_second_build(tmp_path):
+    names = ("04_banks_and_wavefronts", "12_scoreboard")
+    paths = [data_dir("notebooks") / f"{name}.ipynb" for name in names]
+    course.build(tmp_path, paths)
+    theirs, ours = (tmp_path / "source" / name / f"{name}.ipynb" for name in names)
+    fresh = ours.read_text()
+    theirs.write_text(theirs.read_text().replace('"points": 10', '"points": 25'))
+    (ours.parent / "docs" / "GLOSSARY.md").write_text("old")
+    kept, built = course.build(tmp_path, paths)
+    assert kept.startswith("04_banks_and_wavefronts: kept as it is") and f"delete {theirs.parent}" in kept
+    assert built == "12_scoreboard: 1 exercise, 10 points" and '"points": 25' in theirs.read_text()
+    assert ours.read_text() == fresh and (ours.parent / "docs" / "GLOSSARY.md").read_text() != "old"
+    shutil.rmtree(theirs.parent)
+    assert course.build(tmp_path, paths)[0] == "04_banks_and_wavefronts: 1 exercise, 10 points"
+    (tmp_path / course.BUILT).write_text("{")
+    assert all("kept as it is" in line for line in course.build(tmp_path, paths)), "nobody knows who wrote them"
+
+
+def test_what_cannot_be_built_is_a_sentence(tmp_path, capsys):
+    assert course.main([str(tmp_path / "none.ipynb"), "--into", str(tmp_path / "course")]) == 1
+    assert "No assignment was built: " in (said := capsys.readouterr().err) and "none.ipynb" in said
+
+
 def test_the_next_command_finds_nbgrader_and_the_folder(tmp_path, capsys):
     folder = tmp_path / "a course"
     course.main([str(data_dir("notebooks") / "04_banks_and_wavefronts.ipynb"), "--into", str(folder)])
@@ -125,6 +162,10 @@ def test_the_next_command_finds_nbgrader_and_the_folder(tmp_path, capsys):
     [
         (['lab.exercise("06_swizzle")'], "06_swizzle has no cell that checks it"),
         (['lab.exercise("06_swizzle")', 'lab.exercise("05_padding")'], "06_swizzle has no cell that checks it"),
+        (
+            ['lab.exercise("06_swizzle")', 'lab.exercise("05_padding").check(pad_bytes=8)'],
+            "06_swizzle has no cell that",
+        ),
         (["1 + 1"], "has no exercise"),
     ],
 )

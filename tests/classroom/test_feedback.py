@@ -255,6 +255,18 @@ def test_what_was_not_judged_shows_no_score_unless_a_person_gives_one_and_the_lo
     assert shown() == (f"{title} (Score: 7.0 / 10.0)", "Score: 7.0 / 10.0")
 
 
+def test_the_page_has_the_task_the_hint_and_the_command_that_repeats_the_verdict(classroom):
+    book = classroom.solved()
+    answer(book, CHOICE)["source"] = "choice = dict(warps_m=1, warps_n=8)"
+    classroom.hand_in("half", book)
+    classroom.grade("half")
+    page = BeautifulSoup(classroom.page("half"), "html.parser").get_text()
+    for name, hint in ((KERNEL, False), (CHOICE, True)):
+        task = exercises()[name]
+        assert f"Task: {task.task}" in page and (f"Hint: {task.hint}" in page) == hint
+        assert f"python -m gemm_lab_classroom.grading {name} FILE --seed 1" in page
+
+
 def test_sentences_of_a_verdict_are_broken_into_lines_and_columns_of_a_table_stand_apart(classroom):
     classroom.hand_in("plain", classroom.released())
     classroom.grade("plain")

@@ -1,6 +1,10 @@
 """Kernel, Run, Ladder as a learner meets them, without a GPU."""
 
+import re
+import sys
 import time
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +13,7 @@ import gemm_lab as lab
 import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.lab import on_simulator, operands
-from gpu_simulator.errors import ConfigError, LabError, SizeError
+from gpu_simulator.errors import ConfigError, LabError, LaunchError, SizeError
 
 needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
 
@@ -141,6 +145,63 @@ def test_gemm_runs_on_the_simulator():
     d = lab.kernel("t4/03").gemm(a, b, c, alpha=0.5, beta=2.0)
     exact = 0.5 * a.astype(float) @ b.astype(float) + 2.0 * c.astype(float)
     assert d.dtype == np.float16 and np.abs(d - exact).max() < 0.05
+
+
+def test_gemm_gives_back_what_it_was_given():
+    torch = pytest.importorskip("torch")
+    bf16, f16 = lab.kernel("ampere/11_any_size"), lab.kernel("t4/03")
+    a, b = torch.randn(40, 64, dtype=torch.bfloat16), torch.randn(64, 24, dtype=torch.bfloat16)
+    d = bf16.gemm(a, b)
+    assert d.dtype == torch.bfloat16 and torch.allclose(d.float(), a.float() @ b.float(), atol=0.2)
+    ones = torch.ones(256, 64, dtype=torch.float16), torch.ones(64, 128, dtype=torch.float16)
+    assert torch.equal(f16.gemm(*ones), torch.full((256, 128), 64.0, dtype=torch.float16))
+    assert isinstance(f16.gemm(*(one.numpy() for one in ones)), np.ndarray)
+    with pytest.raises(ConfigError, match=r"A is float32; .*: A\.to\(torch\.bfloat16\)\."):
+        bf16.gemm(a.float(), b)
+    with pytest.raises(ConfigError, match=r"B\.to\(torch\.float16\)\."):
+        f16.gemm(ones[0], ones[1].double())
+
+
+def test_gemm_gives_cupy_back(monkeypatch):
+    class Array:
+        """Of CuPy, as far as `gemm` looks at it."""
+
+        device = nullcontext()
+
+        def __init__(self, values):
+            self.values = values
+
+        def get(self):
+            return self.values
+
+    Array.__module__ = "cupy"
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=Array))
+    ones = np.ones((32, 32), np.float32)
+    d = lab.kernel("simt/01_naive").gemm(Array(ones), Array(ones))
+    assert isinstance(d, Array) and np.array_equal(d.get(), 32 * ones)
+
+
+FEW = "float* gmem_d, int M, int N, int K"
+
+
+@pytest.mark.parametrize("use", ["run", "predict", "timeline", "sass", "gemm"])
+@pytest.mark.parametrize("bounds", ["", "__launch_bounds__(256) "])
+def test_a_source_with_another_signature_is_told_the_right_one(use, bounds):
+    ones = [np.ones((32, 32), np.float32)] * 2 if use == "gemm" else []
+    mine = lab.kernel("simt/01_naive").rewrite(f'extern "C" __global__ void {bounds}gemm({FEW}) {{}}')
+    with pytest.raises(LaunchError, match=r"gemm\(const float\* gmem_a, const float\* gmem_b, " + re.escape(FEW)):
+        getattr(mine, use)(*ones)
+
+
+def test_texts_without_the_name_of_their_region_are_told_how_to_give_it():
+    k = lab.kernel("t4/03_swizzled")
+    for wrong in (("layout", "int x;"), ("layout",), ("int x;",)):
+        with pytest.raises(ConfigError, match=r'edit\(\w+="…"\)'):
+            k.edit(*wrong)
+    with pytest.raises(ConfigError, match=r'edit\(layout="…"\)'):
+        k.edit("int x;", "layout")
+    with pytest.raises(ConfigError, match="rewrite takes one text"):
+        k.rewrite("layout", "int x;")
 
 
 # ---- Operands ----

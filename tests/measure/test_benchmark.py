@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import gemm_lab as lab
 import gpu_runner as device
 from gemm_lab.catalog import Problem
 from gemm_lab.measure import append
@@ -160,9 +161,11 @@ def test_what_is_appended_is_read_back(rows, tmp_path):
 def test_a_newer_row_replaces_the_same_kernel_regime_and_size(rows, tmp_path):
     path = tmp_path / "h200.csv"
     results.append(rows, path)
-    results.append([dataclasses.replace(rows[0], tflops=9.0), dataclasses.replace(rows[0], regime="burst")], path)
+    results.append(
+        [dataclasses.replace(rows[0], date="2030-01-01"), dataclasses.replace(rows[0], regime="burst")], path
+    )
     mine = [row for row in results.read(path) if row.kernel == "t4/x"]
-    assert len(mine) == 2 and [row.tflops for row in mine if row.regime == "sustained"] == [9.0]
+    assert len(mine) == 2 and [row.date for row in mine if row.regime == "sustained"] == ["2030-01-01"]
 
 
 def test_a_cutlass_row_replaces_one_whose_tile_was_another(rows, tmp_path):
@@ -202,22 +205,54 @@ def test_a_row_that_lacks_a_field_is_refused_and_nothing_is_written(rows, tmp_pa
     assert not path.exists()
 
 
+NOISE = bytes(range(256)) * 4
+
+
 @pytest.mark.parametrize(
-    "spoil",
+    ("spoil", "says"),
     [
-        lambda text: text.replace("kernel,ladder", "ladder,kernel", 1),
-        lambda text: text.replace("580.65", "", 1),
-        lambda text: text.replace(",sustained,1024,", ",sustained,many,", 1),
-        lambda text: text.rstrip("\n") + ",extra\n",
-        lambda text: text.rstrip("\n").rsplit(",", 1)[0] + "\n",
+        (lambda text: text.replace(b"kernel,ladder", b"ladder,kernel", 1), "has the columns"),
+        (lambda text: text.replace(b"580.65", b"", 1), "line 2: driver is empty"),
+        (lambda text: text.replace(b",sustained,1024,", b",sustained,many,", 1), "line 2: m is 'many'"),
+        (lambda text: text.replace(b",sustained,1024,", b",sustained,1e3,", 1), "line 2: m is '1e3'"),
+        (lambda text: text.rstrip(b"\n") + b",extra\n", "line 4: the row has too few or too many"),
+        (lambda text: text.rstrip(b"\n").rsplit(b",", 1)[0] + b"\n", "line 4: the row has too few or too many"),
+        (lambda text: text[:-90], "line 4: the row has too few or too many"),
+        (lambda text: _first(text, "tflops", b"nan"), "line 2: tflops is 'nan'"),
+        (lambda text: _first(text, "power_w", b"-3"), "line 2: power_w is '-3'"),
+        (lambda text: _first(text, "ratio_ceiling", b"inf"), "line 2: ratio_ceiling is 'inf'"),
+        (lambda text: _first(text, "ratio_ceiling", b"7.5"), "line 2: ratio_ceiling is 7.5, and tflops over"),
+        (lambda text: _first(text, "tflops_low", b"9999"), "line 2: tflops is .*, and its quartiles"),
+        (lambda text: _first(text, "rounds", b"0"), "line 2: rounds is 0"),
+        (lambda text: text + NOISE, r"line \d+: it holds bytes that are no text"),
+        (lambda text: NOISE, r"line \d+: it holds bytes that are no text"),
     ],
 )
-def test_a_damaged_file_is_refused(rows, tmp_path, spoil):
-    path = tmp_path / "h200.csv"
+def test_a_damaged_file_is_refused_with_file_and_line(rows, tmp_path, spoil, says):
+    path = tmp_path / "measured" / "h200.csv"
     results.append(rows, path)
-    path.write_text(spoil(path.read_text()))
-    with pytest.raises(LabError):
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(LabError, match=f"measured/h200.csv,? {says}|measured/h200.csv {says}"):
         results.read(path)
+
+
+def _first(text, column, value):
+    """The text of a file with this value in a column of its first row."""
+    lines = text.split(b"\n")
+    fields = lines[1].split(b",")
+    fields[COLUMNS.index(column)] = value
+    return b"\n".join([lines[0], b",".join(fields), *lines[2:]])
+
+
+def test_a_run_goes_on_where_the_recorded_speeds_cannot_be_read(rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "data_dir", lambda name: tmp_path / name)
+    path = results.path_of("h200")
+    results.append([dataclasses.replace(row, kernel="simt/01_naive") for row in rows[:1]], path)
+    assert "Recorded on" in repr(lab.kernel("simt/01_naive").run(64, backend="simulator"))
+    path.write_bytes(_first(path.read_bytes(), "tflops", b"nan"))
+    run = lab.kernel("simt/01_naive").run(64, backend="simulator")
+    assert run.passed and "No recorded speed is shown: measured/h200.csv, line 2: tflops is 'nan'" in repr(run)
+    assert "line 2" in run._repr_html_()
 
 
 def test_files_are_named_by_the_key_of_the_gpu(monkeypatch, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from gemm_results.findings import findings
 from gemm_results.recorded_cards import CARD_METRICS, ProfileCard, choose, read_cards
 from gemm_results.stalls import BY_KEY, STALLS
+from gpu_simulator.errors import LabError
 from gpu_timing.machine_code.instruction_classes import (
     CLASSES,
     FLOAT,
@@ -66,13 +67,17 @@ def test_a_recording_replaces_its_own_rows_and_keeps_the_others(tmp_path):
     ]
 
 
-def test_a_torn_file_loses_numbers_not_cards(tmp_path):
+def test_a_number_that_is_none_is_named_with_its_line_and_a_lost_file_of_opcodes_loses_no_card(tmp_path):
     write_cards(tmp_path, [card({"wait": 1.5, "barrier": 2})])
-    text = (tmp_path / "cards.csv").read_text().replace("1.5", "many")
+    text = (tmp_path / "cards.csv").read_text()
+    for wrong in ("many", "nan", "-1"):
+        (tmp_path / "cards.csv").write_text(text.replace("1.5", wrong))
+        with pytest.raises(LabError, match=f"cards.csv, line 2: stall_wait is '{wrong}'"):
+            read_cards(tmp_path)
     (tmp_path / "cards.csv").write_text(text)
     (tmp_path / "executed.csv").unlink()
     (read,) = read_cards(tmp_path)
-    assert read["stall_wait"] is None and read["stall_barrier"] == 2 and read.classes == {}
+    assert read["stall_wait"] == 1.5 and read["stall_barrier"] == 2 and read.classes == {}
     assert read_cards(tmp_path / "nowhere") == []
 
 

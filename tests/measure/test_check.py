@@ -170,6 +170,53 @@ def test_a_transposed_operand_is_named(problem, kind):
     assert not result.passed and "transposed product" in result.message
 
 
+def by_tiles(matrix, across, change):
+    """The matrix with `change` applied to each tile; what sticks out is zero, as a kernel fills its tiles."""
+    padded = np.pad(matrix, [(0, -extent % across) for extent in matrix.shape])
+    for row in range(0, padded.shape[0], across):
+        for column in range(0, padded.shape[1], across):
+            tile = padded[row : row + across, column : column + across]
+            tile[:] = change(tile.copy())
+    return padded
+
+
+@pytest.mark.parametrize("problem", [T4, SIMT])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tile_that_is_read_transposed_or_with_exchanged_quarters_is_named(problem, kind):
+    m, n, k = 72, 104, 88  # of none of which 16 or 32 is a divisor
+    inputs = make_inputs(problem, m, n, k, kind)
+    a, b = inputs.wide()
+
+    def quarters(tile):
+        tile[:8, 8:], tile[8:, :8] = tile[8:, :8].copy(), tile[:8, 8:].copy()
+        return tile
+
+    changes = [(across, np.transpose, "is transposed") for across in (8, 16, 32)] + [
+        (16, quarters, "quarters exchanged")
+    ]
+    for across, change, words in changes:
+        for name, wrong in (("A", by_tiles(a, across, change)[:m]), ("B", by_tiles(b, across, change)[:, :n])):
+            other = np.pad(b, [(0, -k % across), (0, 0)]) if name == "A" else np.pad(a, [(0, 0), (0, -k % across)])
+            out = wrong_by(problem, inputs, **({"a": wrong, "b": other} if name == "A" else {"a": other, "b": wrong}))
+            message = verdict(out, reference(inputs), kind, problem, k, (32, 32), inputs).message
+            assert f"each {across} × {across} tile of {name} " in message and words in message
+
+
+@pytest.mark.parametrize("problem", [T4, SIMT])
+def test_accumulators_in_wrong_places_are_named_and_wrong_sums_are_not_taken_for_them(problem):
+    inputs, ref, _ = made(problem, "integers")
+    a, b = inputs.wide()
+    rows = np.arange(M) ^ 8  # registers of an mma exchanged
+    message = judged(wrong_by(problem, inputs, a=a[rows]), ref, problem, "integers", inputs).message
+    assert "accumulators were exchanged: the 8 × 8 tile at D[0, 0] belongs to D[8, 0]" in message
+    columns = np.where(np.arange(N) % 32 < 16, np.arange(N) ^ 8, np.arange(N))
+    message = judged(wrong_by(problem, inputs, b=b[:, columns]), ref, problem, "integers", inputs).message
+    assert "the 8 × 8 tile at D[0, 0] belongs to D[0, 8]" in message
+    for strange in (a + (np.arange(a.shape[1]) == 3), a[rows - 1]):  # another value; each row one further
+        message = judged(wrong_by(problem, inputs, a=strange), ref, problem, "integers", inputs).message
+        assert "accumulators" not in message and "tile of" not in message
+
+
 @pytest.mark.sampled(every=5, first=2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.lab import Kernel, Run, kernel, on_simulator
 from gemm_lab.lab.kernel_signature import require_form
+from gemm_lab.notebook import cells
 from gemm_lab.notebook.cells import WrongResult, below, error_page, parse_line, run_cell
 from gemm_lab.notebook.exercises import exercise
 from gpu_simulator.compiler import CompileError
@@ -28,6 +29,22 @@ LINE = "t4/03_swizzled --region layout --as mine"
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize(("region", "words"), [("layout", "chunk ^ row % 8"), ("multiply", "ldmatrix_x4_trans(")])
+def test_a_later_rung_shows_its_text_when_its_exercise_is_solved(region, words, monkeypatch):
+    known = set()
+    monkeypatch.setattr(cells, "solved_so_far", lambda: known)
+    line, names = f"t4/03_swizzled --region {region} --as mine --after 06_swizzle", {}
+
+    def shown():
+        run = run_cell(line, "// When the exercise is solved …\n", names)
+        assert run.passed and isinstance(names["mine"], Kernel)
+        return re.sub("<[^>]*>", "", cells.page_of(run, line) + below(run, line))
+
+    assert words not in shown()
+    known.add("06_swizzle")
+    assert words in shown()
 
 
 # ---- The line ----

@@ -1,8 +1,12 @@
-"""docs/OWN_CHAPTER.md: the course that it writes is built, installed and tried as it stands there."""
+"""docs/OWN_CHAPTER.md: the course that it writes is built, installed, tried and graded as it stands there."""
 
+import os
 import re
+import site
 import subprocess
 import sys
+import sysconfig
+import venv
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -15,18 +19,23 @@ FILES = dict(re.findall(r"^\*\*`([^`]+)`\*\*\n\n```\w+\n(.*?)^```$", PAGE, re.M 
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """Runs a program with the course installed; returns what it prints."""
-    course, site = tmp_path_factory.mktemp("my_course"), tmp_path_factory.mktemp("site")
+    """Runs a program in an environment in which the course is installed; returns what it prints."""
+    course, home = tmp_path_factory.mktemp("my_course"), tmp_path_factory.mktemp("environment")
     for name, text in FILES.items():
         (course / name).parent.mkdir(parents=True, exist_ok=True)
         (course / name).write_text(text, encoding="utf-8")
+    venv.create(home, symlinks=os.name == "posix")
+    own = Path(sysconfig.get_path("purelib", vars={"base": str(home)}))
+    (own / "ours.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    done = subprocess.run([*install, f"--target={site}", str(course)], capture_output=True, text=True)
+    done = subprocess.run([*install, f"--target={own}", str(course)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # nbgrader calls alembic
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": programs}
 
     def run(program: str) -> str:
-        command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(site)!r})\n{program}"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=site)
+        command = [home / "bin" / "python", "-c", program]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=course, env=environment)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -78,6 +87,47 @@ def test_the_exercise_takes_its_solution_and_refuses_others(python):
     assert "solved" in solved
     assert "not yet" in slow and "sectors" in slow, "the rung itself is right, and asks for too many"
     assert "not yet" in wrong
+
+
+CELLS = re.findall(r"^```python\n(.*?)\n```$", PAGE.partition("## Install it")[2], re.M | re.S)
+GRADED = f"""
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+from gemm_lab.notebook.exercises import exercise
+from gemm_lab_classroom import course, nbgrader_steps
+from pathlib import Path
+
+NAME, STUDENT = "20_patches", "WHO"
+FOLDER = Path("course_of_" + STUDENT).resolve()
+nbformat.write(new_notebook(cells=[new_code_cell(text) for text in {CELLS!r}]), NAME + ".ipynb")
+print(*course.build(FOLDER, [Path(NAME + ".ipynb")]))
+config = Config()
+config.CourseDirectory.course_id, config.CourseDirectory.root = "my_course", str(FOLDER)
+nbgrader_steps.configure(config)
+api, task = NbGraderAPI(config=config), exercise("20_patch_kernel")
+assert (made := api.generate_assignment(NAME))["success"], made
+book = nbformat.read(FOLDER / "release" / NAME / (NAME + ".ipynb"), as_version=4)
+first, _, handed_out = book.cells[1].source.partition("\\n")
+assert handed_out == {CELLS[1]!r}.partition("\\n")[2]
+if STUDENT == "solved":
+    right = (task.room.folder / "solutions" / "20_patch_kernel.cu").read_text()
+    book.cells[1].source = first + "\\n" + right
+target = FOLDER / "submitted" / STUDENT / NAME
+target.mkdir(parents=True)
+nbformat.write(book, target / (NAME + ".ipynb"))
+assert (made := api.autograde(NAME, STUDENT))["success"], made
+with api.gradebook as gradebook:
+    print(gradebook.find_submission_notebook(NAME, NAME, STUDENT).score)
+"""
+
+
+@pytest.mark.parametrize("student, score", [("solved", 10.0), pytest.param("untouched", 0.0, marks=pytest.mark.long)])
+def test_its_notebook_becomes_an_assignment_and_is_graded(python, student, score):
+    pytest.importorskip("nbgrader", reason="needs the extra course")
+    assert len(CELLS) == 3
+    assert python(GRADED.replace("WHO", student)) == f"20_patches: 1 exercise, 10 points\n{score}\n"
 
 
 BROKEN = """

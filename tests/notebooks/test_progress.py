@@ -1,6 +1,9 @@
 """`lab.progress()`: what has been solved is remembered, and no file of it can disturb a cell."""
 
+import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -62,10 +65,48 @@ def test_the_next_session_knows_it_until_the_file_is_deleted(monkeypatch):
     assert count() == (0, 0)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1, 2]", '{"99_gone": true}', "\0"])
-def test_a_damaged_file_or_the_name_of_a_puzzle_that_is_gone_counts_nothing(text):
-    (state_dir() / "solved.json").write_text(text)
-    assert count() == (0, 0)
+def test_the_name_of_a_puzzle_that_is_gone_counts_nothing():
+    (state_dir() / "solved.json").write_text('{"99_gone": true}')
+    lab.puzzle("00_who").check(right("00_who"))
+    assert count() == (1, 0)
+
+
+HALF = json.dumps(dict.fromkeys(map(str, range(30)), True))[:150].encode()
+
+
+@pytest.mark.parametrize("data", [HALF, b"", b"[1, 2]", b"\0", b"\xff", b"[" * 100_000])
+def test_a_damaged_file_is_set_aside_and_said_and_counts_nothing(data, capsys):
+    file = state_dir() / "solved.json"
+    for aside in ("solved.json.damaged", "solved.json.damaged1"):  # the second does not overwrite the first
+        file.write_bytes(data)
+        assert count() == (0, 0)
+        assert f"{file} is damaged" in (said := capsys.readouterr().err) and f"kept as {aside}." in said
+        lab.puzzle("00_who").check(right("00_who"))
+        assert count() == (1, 0) and file.with_name(aside).read_bytes() == data
+
+
+SAVES = """
+import sys
+from gemm_lab.notebook.remembered.kept import Kept
+kept = Kept("solved.json")
+sys.stdin.readline()
+for number in range(40):
+    kept.store(sys.argv[1] + str(number), True)
+"""
+
+
+def test_notebooks_that_save_at_the_same_time_lose_nothing():
+    run = [subprocess.Popen([sys.executable, "-c", SAVES, name], stdin=subprocess.PIPE) for name in "abc"]
+    for one in run:
+        one.stdin.write(b"go\n")
+        one.stdin.flush()
+    assert [one.wait() for one in run] == [0, 0, 0]
+    assert len(Kept("solved.json").load()) == 120
+
+
+def test_a_lock_that_nobody_gives_back_holds_up_no_cell(monkeypatch):
+    monkeypatch.setattr("gemm_lab.notebook.remembered.kept.WAIT_S", 0.0)
+    monkeypatch.setattr("gemm_lab.notebook.remembered.kept.locked", lambda fd: False)
     lab.puzzle("00_who").check(right("00_who"))
     assert count() == (1, 0)
 

@@ -9,12 +9,11 @@ import numpy as np
 import gpu_runner as device
 from gemm_lab.lab import on_simulator, operands
 from gemm_lab.lab.backends import backend_of
-from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
 from gpu_simulator.errors import ConfigError, LabError
 
 
-def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
+def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:
     """Implements `Kernel.gemm`, on the GPU or on the simulator."""
     problem, spec = kernel.problem, kernel.spec
     if spec.ceiling:
@@ -35,12 +34,10 @@ def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, 
         "d": np.full((m, n), np.nan, dtype),
     }
     compiled, args = kernel.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
-    if kernel.whole:
-        require_form(compiled, problem)
     grid = kernel.grid(m, n, k)
     if backend_of(kernel, None) == "simulator":
         on_simulator.require_patience(kernel, compiled, m, n, k, sure=False)
         after, _ = on_simulator.launch(compiled, grid, args, spec.cluster, **on_simulator.limits(m, n, k))
     else:
         after = device.launch(compiled, grid=grid, cluster=spec.cluster, args=args, names=problem.arguments)
-    return after[problem.arrays.index("d")]
+    return operands.like(a, after[problem.arrays.index("d")])

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from gemm_lab.lab import measuring, on_simulator
 from gemm_lab.lab.backends import backend_of
 from gemm_lab.lab.here import here, in_notebook
-from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.run import Run
 from gpu_simulator.compiler import Compiled
@@ -62,8 +61,6 @@ def _checked(kernel: Launchable, n: int, m: int | None, k: int | None, asked: As
     where = backend_of(kernel, asked.backend)
     # The simulator's counts are those for the ladder's reference GPU, whichever GPU is here.
     compiled = kernel.compile() if where == "gpu" else kernel.compile_as_taught()
-    if kernel.whole:
-        require_form(compiled, kernel.problem)
     facts = (kernel, where, m, n, k, compiled)
     if where == "simulator":
         on_simulator.require_patience(kernel, compiled, m, n, k, asked.sure, sms)
@@ -91,8 +88,12 @@ def _message(verdicts: list) -> str:
 def _recorded(kernel: Launchable, n: int) -> Any:
     """The recorded sustained row at the size nearest to n, or to 2048 if n is smaller.
 
-    None if the kernel is edited, if its configuration is not the default one, or if there is no such row.
+    None if the kernel is edited, if its configuration is not the default one, or if there is no such row; a sentence if
+    the file of the rows cannot be read, which says nothing about this run.
     """
     if kernel.edited or kernel.config != kernel.spec.configure():
         return None
-    return measuring.recorded_row(kernel.name, max(n, measuring.SPEED_EDGE))
+    try:
+        return measuring.recorded_row(kernel.name, max(n, measuring.SPEED_EDGE))
+    except LabError as error:
+        return f"No recorded speed is shown: {error}"

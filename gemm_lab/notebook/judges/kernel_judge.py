@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from gemm_lab.courses import criteria
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
+from gemm_lab.notebook.judges.conflict_reason import dearest_conflict
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
 from gpu_runner import KernelFault, KernelHang
@@ -196,7 +197,8 @@ def _judge_run(
         found.asked += 1
         if (value < bound * 0.999) if count.least else (value > bound * 1.001):
             found.missed += 1
-            found.reasons.append(f"{where}At {m} × {n} × {k}: " + _said(count.says, value, bound))
+            why = dearest_conflict(run) if count.attribute == "conflict_degree" else ""
+            found.reasons.append(f"{where}At {m} × {n} × {k}: {_said(count.says, value, bound)} {why}".rstrip())
     found.runs.append((where, run))
     return None
 

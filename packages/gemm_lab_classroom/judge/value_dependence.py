@@ -16,7 +16,16 @@ from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gemm_lab_classroom.judge.loaded_values import FLOATS, Flow, asks_for_0_or_1, bits_of_operand, flow_of, sources
+from gemm_lab_classroom.judge.loaded_values import (
+    ALL_BITS,
+    FLOATS,
+    Flow,
+    asks_for_0_or_1,
+    bits_of_operand,
+    constant,
+    flow_of,
+    sources,
+)
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.ptx.basic_blocks import registers_in
 from gpu_simulator.ptx.inlining import flatten
@@ -185,6 +194,8 @@ def _allowed(item: Instruction, given: list, loaded: list[bool], flow: Flow) -> 
         return len({part in FLOATS for part in types[:2]}) == 1 and not parts & {"rni", "rzi", "rmi", "rpi"}
     if kind == "pred":
         return False
+    if family in ("and", "or", "xor", "lop3") and not _keeps_halves(given[:3]):
+        return False
     if family in ("or", "xor", "add"):  # packing: no bit comes from two values
         first, second = given[:2]
         disjoint = bits_of_operand(first, flow) & bits_of_operand(second, flow) == 0
@@ -200,6 +211,15 @@ def _allowed(item: Instruction, given: list, loaded: list[bool], flow: Flow) -> 
     if family == "shfl":
         return not any(loaded[1:])
     return False
+
+
+def _keeps_halves(given: list) -> bool:
+    """Whether the constants of a bitwise operation take or leave 16 bits at a time, or are signs.
+
+    Other masks set, clear or flip some bits of a value, which no product of matrices needs.
+    """
+    values = [value & ALL_BITS for operand in given if (value := constant(operand)) is not None]
+    return {value >> shift & 0xFFFF for value in values for shift in (0, 16, 32, 48)} <= {0, 0x8000, 0xFFFF}
 
 
 def _rounds(ptx: str, entry: str, region: tuple[str, int, int]) -> bool:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -18,6 +17,7 @@ from gemm_lab_lessons.ch10.tile_bounds import peak_at
 from gemm_look import style
 from gemm_look.card import card
 from gemm_look.table import Table
+from gemm_results.profile import read_rows
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
@@ -212,8 +212,7 @@ def _lines(name: str) -> list[dict[str, str]]:
     path: Path = data_dir("results") / "power" / name
     if not path.is_file():
         raise LabError(f"results/power has no {name}; on such a GPU `python -m tools.recording power` records it.")
-    with path.open(newline="", encoding="utf-8") as lines:
-        return list(csv.DictReader(lines))
+    return read_rows(path)
 
 
 def _typed(line: dict[str, str]) -> list[object]:

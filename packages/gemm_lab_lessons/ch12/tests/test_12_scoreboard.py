@@ -14,7 +14,6 @@ from gemm_lab_lessons.ch12.generations import generations
 from gemm_lab_lessons.ch12.rounds import rounds
 from gemm_results import results
 from gemm_results.ablation import RUN
-from gemm_results.cards.scoreboard import Board
 from gpu_simulator.errors import LabError, SizeError
 
 BOARD = scoreboard(4096, on="h200")
@@ -50,7 +49,9 @@ def test_text_page_and_pictures():
 def test_rows_of_ones_own_gpu_come_first_and_stand_beside(monkeypatch, tmp_path):
     from gpu_simulator.hardware.data_sheets import Present
 
-    rows = [replace(row, gpu="Ada X", tflops=row.tflops / 2) for row in BOARD.rows if row.ladder == "t4"]
+    speeds = ("tflops", "tflops_low", "tflops_high", "cublas_tflops", "cublaslt_tflops", "ceiling_tflops")
+    half = [{name: getattr(row, name) and getattr(row, name) / 2 for name in speeds} for row in BOARD.rows]
+    rows = [replace(row, gpu="Ada X", **less) for row, less in zip(BOARD.rows, half, strict=True) if row.ladder == "t4"]
     results.append(rows, tmp_path / "ada_x.csv")
     present = Present("Ada X", "sm_89", 76, (13, 0), 16.0, None)
     monkeypatch.setattr(home, "here", lambda: type("H", (), {"present": present}))
