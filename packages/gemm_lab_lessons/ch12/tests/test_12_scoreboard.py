@@ -14,7 +14,6 @@ from gemm_lab_lessons.ch12.generations import generations
 from gemm_lab_lessons.ch12.rounds import rounds
 from gemm_results import results
 from gemm_results.ablation import RUN
-from gemm_results.cards.scoreboard import Board
 from gpu_simulator.errors import LabError, SizeError
 
 BOARD = scoreboard(4096, on="h200")
