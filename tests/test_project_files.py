@@ -7,11 +7,6 @@ from pathlib import Path
 
 import pytest
 
-if sys.version_info >= (3, 11):
-    pass
-else:
-    pass
-
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = {
     "vendor.github-workflows": [

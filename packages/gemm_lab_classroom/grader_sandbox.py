@@ -33,6 +33,8 @@ _SYSTEM = (
     "/etc/alternatives",
 )
 CLASSROOM = Path(__file__).resolve().parent
+# Where Python finds the packages: one folder, or in a checkout its root and packages/.
+HOMES = tuple(dict.fromkeys([PACKAGE.parent, CLASSROOM.parent]))
 # The packages that lie in one folder with this one.
 BESIDE = (
     "gemm_lab_classroom",
@@ -64,9 +66,8 @@ def confine_grader(folder: Path) -> bool:
         *filter(None, sys.path),
     }
     notebooks = data_dir("notebooks")
-    homes = {PACKAGE.parent, CLASSROOM.parent}  # of the packages: one folder, or in a checkout the root and packages/
     if PACKAGE not in notebooks.parents:  # in a checkout, they contain the solutions
-        python -= set(map(str, homes))
+        python -= set(map(str, HOMES))
     execute = [Path(path) for path in (*_SYSTEM, *python)]
     packages = [PACKAGE, *(CLASSROOM.parent / name for name in BESIDE)]
     # Of the lessons everything but the solutions.
@@ -74,4 +75,4 @@ def confine_grader(folder: Path) -> bool:
     tops = {part for room in rooms() for part in room.folder.parent.glob("*.py")}
     lab = [*packages, *tops, *lessons, data_dir("kernels"), *notebooks.glob("*.ipynb")]
     # Python looks for the packages in the folder around them.
-    return sandbox.confine([*map(Path, _READ), *lab], execute, [folder, Path("/dev/null")], names=[*homes])
+    return sandbox.confine([*map(Path, _READ), *lab], execute, [folder, Path("/dev/null")], names=HOMES)

@@ -30,7 +30,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gemm_lab.config import PACKAGE
+from gemm_lab_classroom.grader_sandbox import HOMES, confine_grader
 from gpu_simulator.compiler.compiler_process import COMPILER
 from gpu_simulator.errors import LabError, NotJudged
 
@@ -45,7 +45,7 @@ MEMORY_MB = 4096
 MAX_TEXT = 100_000
 # The environment variables that a fresh process inherits: no PYTHON…, no GEMM_LAB_…, and not the student's HOME.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "SYSTEMROOT", "TZ")
-_CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from gemm_lab_classroom.grading import child; child()"
+_CHILD = "import sys; sys.path[:0] = sys.argv[1:]; from gemm_lab_classroom.grading import child; child()"
 # The first line that the process writes, when everything is loaded and before it examines the text. If the process
 # ends earlier, the answer is not the reason.
 BEGUN = "begun"
@@ -156,7 +156,7 @@ def _in_fresh_process(
             (Path(path) / "request").write_text(asked, encoding="utf-8")
             with (Path(path) / "request").open("rb") as request:
                 process = subprocess.Popen(
-                    [sys.executable, "-I", "-c", _CHILD, str(PACKAGE.parent)],
+                    [sys.executable, "-I", "-c", _CHILD, *map(str, HOMES)],
                     cwd=path,
                     env=environment,
                     text=True,
@@ -259,7 +259,6 @@ def child() -> None:
     """Read one request from standard input, grade it, and write the grade to standard output."""
     import gemm_lab_classroom.judge.strict_rules
     import gemm_lab_classroom.skeletons  # noqa: F401  (everything needed is loaded before the text is examined)
-    from gemm_lab_classroom.grader_sandbox import confine_grader
 
     confine_grader(Path.cwd())
     asked = json.loads(sys.stdin.read())

@@ -9,7 +9,9 @@ attribute has to be on the list, and only names and items of R are assigned to. 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from gpu_simulator.faults import MalformedPtx
 from gpu_simulator.machine.special_registers import NAMES
@@ -80,7 +82,7 @@ def _named(token: str, namespace: dict) -> bool:
     return token in namespace and token.isidentifier() and not token.startswith("_")
 
 
-def function_of(source: str, name: str, namespace: dict, language: Language = BLOCKS):
+def function_of(source: str, name: str, namespace: dict, language: Language = BLOCKS) -> Callable[..., Any]:
     """The function `block` that `source` defines. name: of the text, for tracebacks. Raises `Refused`."""
     check(source, namespace, language)
     try:

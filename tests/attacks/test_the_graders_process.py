@@ -8,7 +8,7 @@ import pytest
 from gemm_lab.config import PACKAGE, data_dir
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab_classroom import grading
-from gemm_lab_classroom.grader_sandbox import CLASSROOM
+from gemm_lab_classroom.grader_sandbox import HOMES
 from gemm_lab_classroom.grading import grade
 from gemm_lab_classroom.skeletons import solution
 from gpu_simulator.compiler import sandbox
@@ -20,8 +20,7 @@ ROOM = exercises()["06_swizzle"].room.folder
 
 
 def run(program, folder):
-    homes = dict.fromkeys([str(PACKAGE.parent), str(CLASSROOM.parent)])
-    command = [sys.executable, "-I", "-c", START + program, *homes]
+    command = [sys.executable, "-I", "-c", START + program, *map(str, HOMES)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 

@@ -136,7 +136,7 @@ def test_an_answer_that_uses_up_the_processor_time_is_not_judged_and_not_tried_a
     monkeypatch.setattr(
         grading,
         "_CHILD",
-        f"import sys, tempfile; tempfile.mkstemp(dir={str(tmp_path)!r}); sys.path.insert(0, sys.argv[1])\n"
+        f"import sys, tempfile; tempfile.mkstemp(dir={str(tmp_path)!r}); sys.path[:0] = sys.argv[1:]\n"
         "from gemm_lab_classroom.grading import _limit_resources; _limit_resources(1)\n"
         "print('begun', flush=True)\nwhile True: pass",
     )
