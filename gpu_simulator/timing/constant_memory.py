@@ -37,6 +37,12 @@ class ConstantMemory:
         if generation >= 90:
             struct.pack_into("<Q", bank, pointer, PARAMETERS_AT)
         self.banks = {0: bytes(bank), **_literals(cubin, entry)}
+        self.known = (*(range(start, start + 12) for start in shapes), range(first, first + len(parameters)))
+
+    def knows(self, bank: int, offset: int, register: str | None) -> bool:
+        """Whether a word is what the kernel finds there: a shape of the launch, a parameter, or a literal."""
+        inside = any(offset in words for words in self.known) if bank == 0 else offset < len(self.banks.get(bank, b""))
+        return inside and register is None
 
     def __call__(self, bank: int, offset: int) -> int:
         words = self.banks.get(bank, b"")

@@ -99,6 +99,7 @@ def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, s
         config.get("BLOCK_K", DEFAULT_STEP),
         prod(spec.cluster) * -(-n // block_n),
         sms,
+        2.0 * m * n * k,
     )
 
 
