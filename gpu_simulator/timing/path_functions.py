@@ -56,8 +56,12 @@ def reads_of(one: Instruction) -> set[tuple[str, int]]:
     if places := spilled(one):
         values = [s for s in one.sources if s.kind == "R"]
         return _guard(one) | (set(places) if one.op == "LDL" else names_of(values, len(places)))
-    pairs = 2 if any("64" in m or m in ("WIDE", "HI") for m in one.modifiers) else 1
-    return names_of(one.sources, pairs) | _guard(one)
+    if one.op in ("IMAD", "UIMAD"):  # of a wide product, the summand alone is a pair
+        pair = not {"WIDE", "HI"}.isdisjoint(one.modifiers)
+        words = [s for s in one.sources if s.kind not in ("P", "UP")]
+        return names_of(one.sources, 1) | names_of(words[2:], 1 + pair) | _guard(one)
+    pair = any("64" in m for m in one.modifiers) and one.op not in ("SHF", "USHF")
+    return names_of(one.sources, 1 + pair) | _guard(one)
 
 
 def _guard(one: Instruction) -> set[tuple[str, int]]:

@@ -25,7 +25,7 @@ from gpu_simulator.timing.path_functions import ENDS, SHARED, UNITS, block_funct
 from gpu_simulator.timing.undecided import LOOP, choices
 from gpu_simulator.timing.pipes import TCGEN05_KINDS
 
-MAX_STEPS = 2_000_000  # basic blocks that a trace may have
+MAX_STEPS = 100_000  # basic blocks that a trace may have; recorded kernels have less than 2,000
 
 
 @dataclass(frozen=True)

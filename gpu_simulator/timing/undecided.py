@@ -12,6 +12,7 @@ from gpu_simulator.compiler.disassembly import INDIRECT
 from gpu_simulator.timing.machine_code import Instruction
 from gpu_simulator.timing.path_functions import names_of, reads_of, spilled
 
+GRANTED = ("SYNCS", "UTCATOMSWS", "USETMAXREG")  # they wait, and the trace takes it that they succeed
 LOOP = "loop"  # the choice for a branch that goes back: nobody knows how often
 Blocks = Sequence[tuple[int, int]]
 
@@ -33,6 +34,8 @@ def choices(
     found: dict[int, bool | str] = {}
     for number in _undecided(code, blocks, targets, follows):
         goal, following = targets[number], number + 1
+        if goal == following:
+            continue
         if code[blocks[number][1] - 1].op == "EXIT":
             found[number] = False
         elif 0 <= goal <= number:
@@ -81,7 +84,8 @@ def _undecided(
     for one in code:
         places = spilled(one)
         writes = set(places) if one.op == "STL" else names_of(one.destinations, one.width)
-        facts.append((reads_of(one), writes, bool(places) or follows(one), one.guard is not None))
+        reads = set() if one.op in GRANTED else reads_of(one)
+        facts.append((reads, writes, bool(places) or follows(one), one.guard is not None))
     following = _successors(code, blocks, targets)
     unknown: list[frozenset | None] = [None] * len(blocks)  # where each block begins; None if nothing leads to it yet
     unknown[0] = frozenset()
