@@ -22,10 +22,11 @@ from gpu_simulator.timing.constant_memory import PARAMETERS_AT, SHARED_WINDOW, C
 from gpu_simulator.timing.integer_ops import Writer
 from gpu_simulator.timing.machine_code import Instruction, decode
 from gpu_simulator.timing.path_functions import ENDS, SHARED, UNITS, block_function, needed_of, stored_bytes
-from gpu_simulator.timing.undecided import LOOP, choices
 from gpu_simulator.timing.pipes import TCGEN05_KINDS
+from gpu_simulator.timing.undecided import LOOP, choices
 
 MAX_STEPS = 100_000  # basic blocks that a trace may have; recorded kernels have less than 2,000
+_UNKNOWN = "a value that is not modelled, such as data"
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ class _Walk:
                 elif taken is None:
                     here[lanes] = following if last.op != "EXIT" else -1
                 elif last.line.callee == INDIRECT:
-                    self.assumed.add(f"{_place(last)} calls a function that is not followed, so its time is missing.")
+                    self.assumed.add(f"The function called at {_place(last)} is not followed, so its time is missing.")
                     here[lanes] = following
                 else:
                     if last.op == "CALL":
@@ -222,9 +223,9 @@ class _Walk:
     def _chosen(self, last: Instruction, choice: bool | str, lanes: np.ndarray) -> np.ndarray:
         """The lanes that jump or exit where data decide. Raises `LabError` for a loop."""
         if choice == LOOP:
-            raise LabError(f"There is no prediction: how often the loop at {_place(last)} runs depends on data.")
+            raise LabError(f"There is no prediction: how often the loop at {_place(last)} runs depends on {_UNKNOWN}.")
         way = "no warp ends there" if last.op == "EXIT" else "the longer way is taken"
-        self.assumed.add(f"The branch at {_place(last)} depends on data; it is predicted as if {way}.")
+        self.assumed.add(f"The branch at {_place(last)} depends on {_UNKNOWN}; it is predicted as if {way}.")
         return lanes & bool(choice)
 
     def _endless(self) -> LabError:
@@ -234,7 +235,7 @@ class _Walk:
         last = self.program.last(max(open_ones, key=open_ones.__getitem__))
         return LabError(
             f"There is no prediction: the path of a block does not end within {MAX_STEPS:,} steps. The loop at "
-            f"{_place(last)} ends by a value that is not modelled, such as data."
+            f"{_place(last)} ends by {_UNKNOWN}."
         )
 
     def trace(self) -> Trace:

@@ -100,7 +100,11 @@ def _undecided(
             elif not guarded:
                 values -= writes
         end = code[last - 1]
-        if end.op in ("BRA", "EXIT", "CALL") and "DIV" not in end.modifiers and not values.isdisjoint(facts[last - 1][0]):
+        if (
+            end.op in ("BRA", "EXIT", "CALL")
+            and "DIV" not in end.modifiers
+            and not values.isdisjoint(facts[last - 1][0])
+        ):
             found.add(number)
         for other in following[number]:
             before = unknown[other]
