@@ -148,14 +148,14 @@ class Predicted:
         if self.spread is None:
             against = f" Against published ratios of steps: {self.ratios}." if self.ratios else ""
             return (
-                f"No kernel of this ladder was recorded on {with_article(self.gpu)}, so it has no predicted TFLOPS, but "
-                f"a ratio to the kernel before.{against}"
+                f"No kernel of this ladder was recorded on {with_article(self.gpu)}, so there are no predicted TFLOPS, "
+                f"but a ratio to the kernel before.{against}"
             )
         return (
             f"How far to trust it: of {self.spread.count} speeds of this ladder on this GPU, recorded in bursts or in "
-            f"blind trials, half were predicted within {self.spread.median:.0%}, and the worst was "
-            f"{self.spread.worst:.0%} off. A burst is some milliseconds after a pause, at a high clock; sustained speeds "
-            "are limited by power, and are not predicted."
+            f"blind trials, half were predicted within {self.spread.median:.0%}, and the worst was off by "
+            f"{self.spread.furthest}. A burst is some milliseconds after a pause, at a high clock; sustained speeds are "
+            "limited by power, and are not predicted."
         )
 
     @property
@@ -187,8 +187,12 @@ class Predicted:
     def _notes(self) -> list[str]:
         """What the model took for granted, and what it does not follow."""
         unknown = ", ".join(sorted(self.prediction.unknown))
-        skipped = [f"Instructions that the model does not follow: {unknown}."] if unknown else []
-        return [*sorted(self.prediction.assumed), *skipped]
+        notes = sorted(self.prediction.assumed)
+        if unknown:
+            notes.append(f"Instructions that the model does not follow: {unknown}.")
+        if any(one.op in ("LDL", "STL") for one in self.prediction.code):
+            notes.append("This kernel keeps data in local memory; the worst predictions were of such kernels.")
+        return notes
 
     def _repr_html_(self) -> str:
         reasons = {LABELS.get(name, name.replace("_", " ")): value for name, value in self.prediction.reasons.items()}

@@ -83,7 +83,12 @@ class Summary:
     worst: float
 
     def __str__(self) -> str:
-        return f"median error {self.median:.0%}, worst {self.worst:.0%} of {self.count}"
+        return f"median error {self.median:.0%}, worst {self.furthest} of {self.count}"
+
+    @property
+    def furthest(self) -> str:
+        """The largest error in words: 38%, or how many times the known value."""
+        return f"{self.worst:.0%}" if self.worst < 1 else f"{1 + self.worst:.2g} times"
 
 
 class HasError(Protocol):

@@ -36,6 +36,7 @@ from gpu_simulator.timing.stall_reasons import (
     WAIT,
 )
 from gpu_simulator.timing.tracing import Access, Trace
+from gpu_simulator.timing.waiting_lines import waiting_lines
 
 _TENSOR, _FMA, _HEAVY, _MIO = (PIPES.index(name) for name in ("tensor", "fma", "heavy", "mio"))
 
@@ -155,7 +156,8 @@ class SmModel(AsynchronousUnits):
 
     def _stuck(self) -> str:
         """The sentence for a run that does not end: which lines wait. It need not be the kernel's fault."""
-        waiting = {self.code[self.cause[warp]].line for part in self.parts for warp in part}
+        lines = waiting_lines(self.code)
+        waiting = {lines[self.cause[warp]] for part in self.parts for warp in part}
         places = " and ".join(sorted({f"line {one.line} of {one.file}" for one in waiting})[:3])
         return (
             f"There is no prediction: in the time model, what {places} waits for never comes. Either this use of a "

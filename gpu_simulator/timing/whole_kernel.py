@@ -24,6 +24,7 @@ from gpu_simulator.timing.pipes import TCGEN05_KINDS, flop_per_cycle
 from gpu_simulator.timing.recording import RecordedSm, Recording
 from gpu_simulator.timing.sm import REASONS, SmModel, SmResult
 from gpu_simulator.timing.tracing import Launch, Trace, trace
+from gpu_simulator.timing.waiting_lines import waiting_lines
 
 BUDGET = 120_000  # warp instructions of the blocks of an SM that are stepped through
 MOST_WAVES = 8  # of a grid whose first wave matters
@@ -80,10 +81,10 @@ class Prediction:
         """Share of all warp cycles of each source line of `file`, by reason."""
         total = self.stalls.sum() or 1.0
         lines: dict[int, dict[str, float]] = {}
-        for one in self.code:
-            if one.line.file == file:
-                row = lines.setdefault(one.line.line, {})
-                for name, cycles in zip(REASONS, self.stalls[one.index], strict=True):
+        for line, stalls in zip(waiting_lines(self.code), self.stalls, strict=True):
+            if line.file == file:
+                row = lines.setdefault(line.line, {})
+                for name, cycles in zip(REASONS, stalls, strict=True):
                     if cycles:
                         row[name] = row.get(name, 0.0) + cycles / total
         return lines
