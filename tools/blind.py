@@ -196,7 +196,7 @@ def bursts() -> list[tuple[str, str, str, int]]:
         (gpu, row.kernel, row.config, row.n)
         for gpu in TESTED
         for row in results.recorded(gpu)
-        if row.regime == "burst" and row.ladder in FAMILIES and row.m == row.n == row.k >= min(SIZES)
+        if row.regime == "burst" and row.kernel.split("/")[0] in FAMILIES and row.m == row.n == row.k >= min(SIZES)
     ]
 
 

@@ -154,8 +154,8 @@ class Predicted:
         return (
             f"How far to trust it: of {self.spread.count} speeds of this ladder on this GPU, recorded in bursts or in "
             f"blind trials, half were predicted within {self.spread.median:.0%}, and the worst was off by "
-            f"{self.spread.furthest}. A burst is some milliseconds after a pause, at a high clock; sustained speeds are "
-            "limited by power, and are not predicted."
+            f"{self.spread.furthest}. A burst is some milliseconds after a pause, at a high clock; sustained speeds "
+            "are limited by power, and are not predicted."
         )
 
     @property
