@@ -64,11 +64,10 @@ def test_an_exit_by_data_is_not_taken_and_said_so(text, way, plain):
         assert "The branch at line 1 of cell depends on" in shown and way in shown
 
 
-def test_the_longer_way_is_taken_whichever_way_the_compiler_wrote_it():
-    """Of a body that data skip, the prediction has the instructions: it ends no earlier than without the condition."""
+def test_what_data_may_skip_is_in_the_prediction(plain):
     body = 'for (int i = 0; i < 16; i++) asm volatile("membar.gl;");'
-    found, always = (edited(text + body).predict(n=N) for text in ("if (gmem_a[k_tile] > 2.f)", ""))
-    assert found.prediction.assumed and found.cycles > 0.95 * always.cycles
+    found = edited("if (gmem_a[k_tile] > 2.f)" + body).predict(n=N)
+    assert found.prediction.assumed and found.cycles > 1.5 * plain
 
 
 @pytest.mark.parametrize(
@@ -133,4 +132,4 @@ def test_a_kernel_that_multiplies_too_little_is_refused():
     first = "for (int k_tile = 0;"
     assert first in kernel.source
     with pytest.raises(LabError, match="leaves out a part of the kernel"):
-        kernel.rewrite(kernel.source.replace(first, "for (int k_tile = K - BLOCK_K;")).predict(n=N)
+        kernel.rewrite(kernel.source.replace(first, "for (int k_tile = K - BLOCK_K;")).predict()
