@@ -118,7 +118,7 @@ def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:
     """Implements `Kernel.predict`."""
     found, sheet = prediction(kernel, on, m, n, k), data_sheets.gpu(on)
     spread, base, record = known_speeds.spread(sheet.key, kernel.spec.ladder), None, None
-    missing = gap(kernel, sheet, found, m, n, k)
+    missing = gap(kernel, sheet, found, m, n, k, ratio=not spread)
     if not spread and not missing and (before := kernel.before()):
         base = _base(before, sheet, m, n, k)
     if not kernel.edited:
@@ -145,7 +145,7 @@ def _base(before: Launchable, sheet: data_sheets.Gpu, m: int, n: int, k: int) ->
         found = prediction(before, sheet.key, m, n, k)
     except LabError:
         return None
-    return None if gap(before, sheet, found, m, n, k) else (before.label, found.cycles)
+    return None if gap(before, sheet, found, m, n, k, ratio=True) else (before.label, found.cycles)
 
 
 def _ratios(key: str) -> list[published_trials.Ratio]:

@@ -20,8 +20,11 @@ ALWAYS_BUSY = 0.95  # share of the time in which the tensor cores work
 _ORDER = re.compile(r"\bGROUP_M\b|\bblockIdx\b")
 
 
-def gap(kernel: Launchable, sheet: Gpu, found: Prediction, m: int, n: int, k: int) -> str:
-    """What is missing, as the rest of a sentence; "" if nothing is known to be missing."""
+def gap(kernel: Launchable, sheet: Gpu, found: Prediction, m: int, n: int, k: int, ratio: bool = False) -> str:
+    """What is missing, as the rest of a sentence; "" if nothing is known to be missing.
+
+    ratio: only the ratio to a kernel before is wanted, which reads about as much from DRAM.
+    """
     own = kernel.spec.configure(sheet.key)
     changed = {name for name, value in kernel.config.items() if value != own.get(name)}
     width = dtype_of(kernel.problem.dtype_in).itemsize
@@ -33,7 +36,11 @@ def gap(kernel: Launchable, sheet: Gpu, found: Prediction, m: int, n: int, k: in
             "the number of stages decides how much latency the loads may have, and as long as the tensor cores are "
             "always busy the time model does not see what that costs"
         )
-    if beyond_l2 and _seconds_of_dram(kernel, sheet, found, width, m, n, k) > MOST_FROM_DRAM * found.seconds:
+    if (
+        beyond_l2
+        and not ratio
+        and _seconds_of_dram(kernel, sheet, found, width, m, n, k) > MOST_FROM_DRAM * found.seconds
+    ):
         return "A and B do not fit into L2, blocks read them from DRAM many times, and the time model does not see it"
     return ""
 
