@@ -7,6 +7,7 @@
     python -m tools.blind predict published            # the ladders that others have printed, on GPUs that are not here
     python -m tools.blind score published
     python -m tools.blind rungs                        # the recorded rungs, for results/predicted/<gpu>.csv
+    python -m tools.blind bursts                       # their speeds at all sizes, for results/predicted/bursts.csv
 
 Predictions are written once. `predict published --into FILE` and `score published --predicted FILE` show what a later
 state of the model says, which has seen the figures.
@@ -32,12 +33,13 @@ import gemm_lab as lab
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.ablating import without
-from gemm_lab.lab.actions.predicting import prediction
+from gemm_lab.lab.actions.predicting import attempted, prediction
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
 from gemm_lab.settings_text import parse_settings
-from gemm_results import published_trials
+from gemm_results import published_trials, results
 from gemm_results.blind_trials import KEY, direction, errors, ranking, recorded_rungs, trials
+from gemm_results.known_speeds import BURSTS
 from gemm_results.profile import read_rows
 from gemm_results.recorded_cards import CARD_METRICS, ProfileCard
 from gpu_simulator.errors import LabError
@@ -188,6 +190,30 @@ def predict_rungs() -> None:
             write_rows(data_dir("results") / "predicted" / f"{gpu}.csv", rows)
 
 
+def bursts() -> list[tuple[str, str, str, int]]:
+    """(GPU, kernel, configuration, n) of every rung that was recorded in a burst, where its products are large."""
+    return [
+        (gpu, row.kernel, row.config, row.n)
+        for gpu in TESTED
+        for row in results.recorded(gpu)
+        if row.regime == "burst" and row.kernel.split("/")[0] in FAMILIES and row.m == row.n == row.k >= min(SIZES)
+    ]
+
+
+def predicted_burst(row: tuple[str, str, str, int]) -> dict[str, object]:
+    """The row of bursts.csv; `tflops` is empty where a card has none: the model fails, or does not see what decides."""
+    gpu, name, config, n = row
+    found = attempted(lab.kernel(name, **parse_settings(config.split())), gpu, n)
+    speed = "" if isinstance(found, str) or found.gap else f"{2e-12 * n**3 / found.prediction.seconds:.4g}"
+    return {"gpu": gpu, "kernel": name, "config": config, "n": n, "tflops": speed}
+
+
+def predict_bursts() -> None:
+    """Predict every recorded burst, and write results/predicted/bursts.csv."""
+    with ProcessPoolExecutor(2) as pool:
+        write_rows(data_dir("results") / "predicted" / BURSTS, list(pool.map(predicted_burst, bursts())))
+
+
 def predicted(one: Variant, gpu: str = GPU) -> dict[str, object]:
     """The predicted cycles, main stall reason and busiest unit of a variant, or why there is no prediction."""
     try:
@@ -326,9 +352,10 @@ def main(arguments: list[str] | None = None) -> int:
         "--predicted", type=Path, default=None, help="later predictions of published"
     )
     commands.add_parser("rungs", help="predict all recorded rungs, for results/predicted/<gpu>.csv")
+    commands.add_parser("bursts", help="predict all recorded bursts, for results/predicted/bursts.csv")
     options = parser.parse_args(arguments)
-    if options.command == "rungs":
-        predict_rungs()
+    if options.command in ("rungs", "bursts"):
+        (predict_rungs if options.command == "rungs" else predict_bursts)()
         return 0
     if options.command == "draw":
         found = draw(options.seed, options.count)

@@ -25,7 +25,9 @@ CHANGED = 0.08  # least difference of two recorded times that a prediction is as
 
 @dataclass(frozen=True)
 class Trial:
-    """One variant. error: predicted cycles over recorded ones, less 1.   stall: predicted and recorded top reason."""
+    """One variant. error: predicted cycles over recorded ones, less 1.   stall: predicted and recorded top reason.
+    seconds: the recorded time, 0 if it was not recorded.
+    """
 
     campaign: str
     kernel: str
@@ -36,6 +38,7 @@ class Trial:
     predicted: float
     recorded: float
     stall: tuple[str, str]
+    seconds: float = 0.0
 
     @property
     def error(self) -> float:
@@ -115,6 +118,7 @@ def _trial(campaign: str, ours: dict[str, str], row: dict[str, str]) -> Trial:
         float(ours["cycles"]),
         float(row["cycles"]),
         (ours["top_stall"].replace("gmma", "barrier"), max(waits, key=waits.__getitem__, default="")),
+        1e-9 * float(row.get("duration_ns") or 0),
     )
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
+from typing import Protocol
 
 from gemm_results.data_folders import data_dir
 from gemm_results.profile import read_rows
@@ -75,20 +76,32 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Summary:
-    """What some errors say: their number, and the median and the mean of their sizes."""
+    """What some errors say: their number, and the median and the largest of their sizes."""
 
     count: int
     median: float
-    mean: float
+    worst: float
 
     def __str__(self) -> str:
-        return f"median {self.median:.1%}, mean {self.mean:.1%} of {self.count}"
+        return f"median error {self.median:.0%}, worst {self.furthest} of {self.count}"
+
+    @property
+    def furthest(self) -> str:
+        """The largest error in words: 38%, or how many times the known value."""
+        return f"{self.worst:.0%}" if self.worst < 1 else f"{1 + self.worst:.2g} times"
 
 
-def summary(some: Iterable[Step | Ratio]) -> Summary | None:
-    """The summary of the errors of some steps or ratios; None if there are none."""
+class HasError(Protocol):
+    """What was predicted and is known."""
+
+    @property
+    def error(self) -> float: ...
+
+
+def summary(some: Iterable[HasError]) -> Summary | None:
+    """The summary of some errors; None if there are none."""
     sizes = [abs(one.error) for one in some]
-    return Summary(len(sizes), median(sizes), mean(sizes)) if sizes else None
+    return Summary(len(sizes), median(sizes), max(sizes)) if sizes else None
 
 
 def right_direction(some: Iterable[Ratio]) -> tuple[int, int]:

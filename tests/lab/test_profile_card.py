@@ -191,7 +191,12 @@ def test_a_predicted_card_has_the_form_of_a_recorded_one_and_says_what_it_is(rec
     assert shown.moved.key == "barrier" and "barrier" in shown.headline
     assert shown.card is None and shown.card_before is None, "what is predicted is no recorded card"
     for text in (repr(shown), unescape(shown._repr_html_())):
-        for words in ("predicted: moved most", "predicted: where a warp's time goes", "not measured", "blind trials"):
+        for words in (
+            "predicted: moved most",
+            "predicted: where a warp's time goes",
+            "not measured",
+            "published ratios of steps",
+        ):
             assert words in text
     assert "What the predicted card suggests" in shown._repr_html_()
     assert "Nsight Compute" not in repr(shown)

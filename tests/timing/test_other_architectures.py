@@ -68,7 +68,8 @@ def test_the_first_block_of_a_pair_issues_the_products_of_both():
 def test_every_rung_of_tcgen05_is_predicted(name):
     found = lab.kernel(name).predict(on="b200", n=4096)
     assert not found.prediction.unknown
-    assert 0 < found.tflops < data_sheets.gpu("b200").peak("bf16", "f32")
+    assert 0 < 2e-12 * 4096**3 / found.prediction.seconds < data_sheets.gpu("b200").peak("bf16", "f32")
+    assert found.tflops is None, "nothing was recorded on a B200"
 
 
 def test_waiting_for_every_product_costs_time():

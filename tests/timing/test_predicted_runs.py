@@ -28,7 +28,9 @@ def notebook(monkeypatch, gpu=False):
 def test_the_card_says_what_is_predicted_and_how_it_was_tested():
     found = run(predict=True)
     for text in (repr(found), found._repr_html_()):
-        assert "PASS" in text and "○ predicted for" in text and "tested on" in text and "not measured" in text
+        assert "PASS" in text and "○ predicted for" in text and "times as fast as t4/02" in text
+        assert "published steps" in text and "not measured" in text
+    assert "TFLOPS" not in found.predicted.line, "no T4 was ever here"
     assert found.tflops is None, "a prediction is no speed"
 
 

@@ -60,7 +60,8 @@ def test_the_card_is_no_measurement():
 
 def test_a_kernel_of_no_trial_says_so():
     found = lab.kernel("t4/03_swizzled").predict(n=2048)
-    assert "nobody knows" in dataclasses.replace(found, error=None).trust
+    untested = dataclasses.replace(found, spread=None)
+    assert untested.tflops is None and "no predicted TFLOPS" in untested.trust and "no speed" in untested.headline
 
 
 def test_unknown_gpus_list_the_known_ones():

@@ -43,7 +43,8 @@ def test_errors_are_those_of_speeds_and_of_neighbouring_steps(tmp_path):
     pairs = ratios(found)  # another size begins another ladder
     assert [(one.before.step, one.after.step) for one in pairs] == [("one", "two")]
     assert pairs[0].predicted == 3 and pairs[0].published == 2 and pairs[0].error == pytest.approx(0.5)
-    assert summary(found).median == 0.25 and summary(found).mean == pytest.approx(0.25)
+    assert summary(found).median == 0.25 and summary(found).worst == pytest.approx(0.5)
+    assert str(summary(found)) == "median error 25%, worst 50% of 3"
     assert right_direction(pairs) == (1, 1)
     assert summary([]) is None
 
@@ -135,15 +136,17 @@ def test_gpus_have_their_article(name, text):
 def test_the_card_of_a_gpu_that_was_never_here_says_what_is_known():
     found = lab.kernel("t4/03_swizzled").predict(on="t4", n=2048)
     for text in (found.trust, found._repr_html_()):
-        assert "tested on an H200" in text and "on a Tesla T4 against published ratios" in text
+        assert "recorded on a Tesla T4" in text and "published ratios of steps: median error" in text
     assert "predicted for a Tesla T4" in found.headline and "not measured" in found.headline
+    assert found.ratio > 1 and "times as fast as t4/02_vectorized_copy" in found.headline
 
 
 def test_a_gpu_without_published_ladders_says_that_nothing_is_known():
     found = lab.kernel("first_kernels/02_ldmatrix").predict(on="h100", n=1024)
-    assert "Nothing is known of predictions for an H100" in found.trust and "±" not in found.headline
+    assert "recorded on an H100" in found.trust and "published" not in found.trust and "TFLOPS" not in found.headline
+    assert found.ratio > 1 and "as fast as first_kernels/01_plain_loads" in found.headline
 
 
 def test_a_ladder_of_no_blind_trial_says_so():
     found = lab.kernel("b200/03_warp_specialised").predict(on="b200", n=4096)
-    assert "No kernel of this ladder was in a blind trial" in found.trust and "on a B200" in found.trust
+    assert "No kernel of this ladder was recorded on a B200" in found.trust and "TFLOPS" not in found.headline

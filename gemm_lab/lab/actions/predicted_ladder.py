@@ -14,7 +14,7 @@ from gemm_lab.lab.kernel import Kernel
 from gemm_look.card import card
 from gemm_look.table import Table
 from gemm_results import published_trials, results
-from gemm_results.cards.predicted_card import LABELS, Predicted
+from gemm_results.cards.predicted_card import LABELS, Predicted, two_digits
 from gemm_results.recorded_cards import read_cards
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
@@ -48,23 +48,24 @@ class PredictedLadder:
         from gemm_results.plots.predicted import predicted_ladder
 
         n = n or self.sizes[-1]
-        found = {name: one for name, size, one in self.rows if size == n and isinstance(one, Predicted)}
+        found = {name: one for name, size, one in self.rows if size == n and isinstance(one, Predicted) and not one.gap}
         if not found:
             raise LabError(f"No rung of {self.spec.name} was predicted at {n}; the sizes are {self.sizes}.")
         names = [name for name, size, _ in self.rows if size == n]
         return predicted_ladder(names, found, recorded_speeds(self.spec, self.on, n), n)
 
     def _table(self) -> Table:
-        header = ("kernel", "waits mostly for", "N", "predicted TFLOPS", "predicted cycles", "mean error of trials")
+        speeds = any(isinstance(found, Predicted) and found.spread for *_, found in self.rows)
+        number = "TFLOPS in a burst" if speeds else "ratio to the rung before"
+        header = ("kernel", "waits mostly for", "N", f"predicted {number}")
         return Table(header, [self._cells(*row) for row in self.rows], self._caption(), text_columns=2)
 
     @staticmethod
     def _cells(name: str, n: int, found: Predicted | str) -> tuple[str, ...]:
-        if isinstance(found, str):
-            return name, found, f"{n}", "", "", ""
-        why = found.prediction.top_reason
-        error = f"± {found.spread:.0%}" if found.spread is not None else "unknown"
-        return name, LABELS.get(why, why), f"{n}", f"{found.tflops:.1f}", f"{found.cycles:,.0f}", error
+        if isinstance(found, str) or found.gap:
+            return name, found if isinstance(found, str) else f"not modelled: {found.gap}", f"{n}", ""
+        why, value = found.prediction.top_reason, found.tflops or found.ratio
+        return name, LABELS.get(why, why), f"{n}", two_digits(value) if value else ""
 
     def _caption(self) -> str:
         trust = next((found.trust for *_, found in self.rows if isinstance(found, Predicted)), "")
@@ -92,11 +93,12 @@ def predict(spec: LadderSpec, on: str, sizes: Iterable[int], progress: bool) -> 
 def recorded_speeds(spec: LadderSpec, on: Gpu, n: int) -> dict[str, list[tuple[str, float]]]:
     """{kind: (kernel, TFLOPS) pairs} of what is known of a ladder's rungs on this GPU at n × n × n.
 
-    The kinds are "measured" (`results/measured`, sustained), "profiled" (`results/profiles`: one launch under Nsight
-    Compute) and "published": steps of other texts for which a rung stands (`gemm_results.published_trials`).
+    The kinds are "measured" (`results/measured`, in a burst as predictions are), "profiled" (`results/profiles`: one
+    launch under Nsight Compute) and "published": steps of other texts for which a rung stands
+    (`gemm_results.published_trials`).
     """
     names = {rung.name: rung.configure(on.key) for rung in spec.kernels}
-    rows = [row for row in results.recorded(on.key) if row.n == n and row.regime == "sustained"]
+    rows = [row for row in results.recorded(on.key) if row.n == n and row.regime == "burst"]
     cards = read_cards(data_dir("results") / "profiles" / on.key)
     return {
         "measured": [(row.kernel, row.tflops) for row in rows if row.kernel in names],

@@ -9,14 +9,13 @@ from math import prod
 import numpy as np
 
 from gemm_lab.lab.actions import source
+from gemm_lab.lab.actions.unmodelled import gap
 from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
 from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length
-from gemm_results import blind_trials, published_trials
-from gemm_results.blind_trials import Errors
+from gemm_results import blind_trials, known_speeds, published_trials
 from gemm_results.cards.predicted_card import LABELS, SHOWN_LINES, Predicted, trust
-from gemm_results.published_trials import Summary
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets
@@ -99,6 +98,7 @@ def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, s
         config.get("BLOCK_K", DEFAULT_STEP),
         prod(spec.cluster) * -(-n // block_n),
         sms,
+        2.0 * m * n * k,
     )
 
 
@@ -116,23 +116,49 @@ def _arguments(kernel: Launchable, m: int, n: int, k: int) -> list:
 
 def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:
     """Implements `Kernel.predict`."""
-    found = prediction(kernel, on, m, n, k)
-    tested = _tested(kernel, on)
-    return Predicted(kernel.label, data_sheets.gpu(on).name, m, n, k, found, *tested, tuple(_lines(kernel, found)))
-
-
-def _tested(kernel: Launchable, on: str) -> tuple[Errors | None, str, Summary | None, Summary | None]:
-    """How far predictions were off: `error`, `tested_on`, `ratios` and `speeds` of `Predicted`."""
-    key = data_sheets.gpu(on).key
-    family = [t for t in blind_trials.trials() if t.family == kernel.spec.ladder]
-    alike = [t for t in family if data_sheets.gpu(t.gpu).key == key] or family
-    steps = [one for one in published_trials.steps() if one.gpu == key]
-    return (
-        blind_trials.errors(alike),
-        data_sheets.gpu(alike[0].gpu).name if alike else "",
-        published_trials.summary(published_trials.ratios(steps)),
-        published_trials.summary(steps),
+    found, sheet = prediction(kernel, on, m, n, k), data_sheets.gpu(on)
+    spread, base, record = known_speeds.spread(sheet.key, kernel.spec.ladder), None, None
+    missing = gap(kernel, sheet, found, m, n, k, ratio=not spread)
+    if not spread and not missing and (before := kernel.before()):
+        base = _base(before, sheet, m, n, k)
+    if not kernel.edited:
+        record = known_speeds.burst(sheet.key, kernel.name, kernel.config, m, n, k)
+    return Predicted(
+        kernel.label,
+        sheet.name,
+        m,
+        n,
+        k,
+        found,
+        spread,
+        base,
+        published_trials.summary(_ratios(sheet.key)),
+        record and (record.tflops, record.date),
+        missing,
+        tuple(_lines(kernel, found)),
     )
+
+
+def _base(before: Launchable, sheet: data_sheets.Gpu, m: int, n: int, k: int) -> tuple[str, float] | None:
+    """The name and the predicted cycles of the kernel before; None if it has no prediction either."""
+    try:
+        found = prediction(before, sheet.key, m, n, k)
+    except LabError:
+        return None
+    return None if gap(before, sheet, found, m, n, k, ratio=True) else (before.label, found.cycles)
+
+
+def _ratios(key: str) -> list[published_trials.Ratio]:
+    return published_trials.ratios(one for one in published_trials.steps() if one.gpu == key)
+
+
+def cycles_trust(kernel: Launchable, on: str) -> str:
+    """How far the predicted cycles of kernels of this ladder were off, in a sentence."""
+    sheet = data_sheets.gpu(on)
+    family = [t for t in blind_trials.trials() if t.family == kernel.spec.ladder]
+    alike = [t for t in family if data_sheets.gpu(t.gpu).key == sheet.key] or family
+    tested_on = data_sheets.gpu(alike[0].gpu).name if alike else ""
+    return trust(sheet.name, blind_trials.errors(alike), tested_on, published_trials.summary(_ratios(sheet.key)))
 
 
 def reference(kernel: Launchable) -> str:
@@ -178,9 +204,7 @@ def predicted_timeline(
         start = max(int(begins[len(begins) // 2]) - cycles // 4, 0)
     sources = {(file, number): text for file, number, text in source.listing(kernel)}
     name = data_sheets.gpu(on).name
-    return PredictedTimeline(
-        kernel.label, name, m, n, k, run, start, start + cycles, sources, trust(name, *_tested(kernel, on))
-    )
+    return PredictedTimeline(kernel.label, name, m, n, k, run, start, start + cycles, sources, cycles_trust(kernel, on))
 
 
 def _begins(run: Recording, lines: set[tuple[str, int]] | None) -> tuple[float, ...]:

@@ -68,8 +68,9 @@ def _predicted(
     present = here().gpu
     key = on or (present.key if present and present.key in known() else reference(kernel))
     found = attempted(kernel, key, n or CARD_N)
-    if isinstance(found, str):
-        return arch, [None, None], found
+    if isinstance(found, str) or found.gap:
+        missing = found if isinstance(found, str) else f"It is not modelled, because {found.gap}."
+        return arch, [None, None], missing
     before = attempted(other, key, n or CARD_N) if other else None
     return hardware.gpu(key).arch, [found, before if isinstance(before, Predicted) else None], ""
 

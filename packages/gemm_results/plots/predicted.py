@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # How each kind of recorded speed is drawn beside predictions: (marker, colour, words of the legend).
 RECORDED = {
-    "measured": ("s", style.INK, "measured, sustained"),
+    "measured": ("s", style.INK, "measured, in a burst"),
     "profiled": ("v", style.BLUE, "one launch under Nsight Compute"),
     "published": ("D", style.ORANGE, "published"),
 }
@@ -29,12 +29,18 @@ BAND, NAMED = 0.15, 6  # half-width of the band, as a share of the recorded time
 def predicted_ladder(
     names: Sequence[str], predicted: Mapping[str, Any], recorded: Mapping[str, Sequence[tuple[str, float]]], n: int
 ) -> Figure:
-    """The rungs `names` from left to right: TFLOPS as predicted, with the mean error of trials, and as recorded.
+    """The rungs `names` from left to right: TFLOPS as predicted, with the median error of such speeds, and as recorded.
 
+    Of a GPU without predicted TFLOPS, all speeds are drawn as multiples of the first rung's.
     predicted: {rung: Predicted}.   recorded: {kind of `RECORDED`: (rung, TFLOPS) pairs}, of the same size.
     """
     first = next(iter(predicted.values()))
+    heights = {name: one.tflops or first.cycles / one.cycles for name, one in predicted.items()}
+    if not first.tflops:
+        recorded = {kind: _multiples(pairs, heights) for kind, pairs in recorded.items()}
     words = [f"{first.gpu} · {n} × {n} × {n}", *textwrap.wrap(first.trust, 100)]
+    if missing := [read.short(name) for name in names if name not in predicted]:
+        words += textwrap.wrap(f"no prediction, or not modelled at this size: {', '.join(missing)}", 100)
     reach = max(0.088 * len(read.short(name)) for name in names)  # inches of a name, roughly
     below = 0.5 + 0.17 * len(words) + 0.65 * reach
     fig = style.figure(style.WIDTH, 3.9 + below)
@@ -42,10 +48,9 @@ def predicted_ladder(
     for kind, (marker, colour, label) in RECORDED.items():
         if points := [(names.index(name), speed) for name, speed in recorded.get(kind, ()) if name in names]:
             ax.plot(*zip(*points, strict=True), marker, color=colour, markersize=5, label=label, zorder=3)
-    places = [(x, predicted[name]) for x, name in enumerate(names) if name in predicted]
-    xs, ys = [x for x, _ in places], [one.tflops for _, one in places]
-    spans = [one.tflops * (one.spread or 0) for _, one in places]
-    label = "predicted ± mean error of trials" if first.spread else "predicted, error unknown"
+    xs, ys = zip(*[(x, heights[name]) for x, name in enumerate(names) if name in heights], strict=True)
+    spans = [y * (first.spread.median if first.spread else 0) for y in ys]
+    label = "predicted in a burst ± median error" if first.spread else "predicted ratio"
     _hollow(ax, xs, ys, label, style.VERMILION, "o", spans)
     speeds = [speed for pairs in recorded.values() for name, speed in pairs if name in names]
     speeds += [y + span for y, span in zip(ys, spans, strict=True)]
@@ -54,10 +59,16 @@ def predicted_ladder(
     ax.set_xticks(range(len(names)), short, rotation=40, ha="right", rotation_mode="anchor")
     ax.tick_params(axis="x", length=0, labelcolor=style.INK)
     style.plain_ticks(ax.yaxis)
-    style.axis_titles(ax, "", "TFLOPS")
+    style.axis_titles(ax, "", "TFLOPS" if first.tflops else f"times as fast as {read.short(next(iter(predicted)))}")
     _legend(ax, 2)
     style.caption(fig, "\n".join(words), 0.4)
     return fig
+
+
+def _multiples(pairs: Sequence[tuple[str, float]], heights: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Speeds as multiples, so that the first of them stands at the prediction for the same rung."""
+    first = next(((name, speed) for name, speed in pairs if name in heights), None)
+    return [(name, speed / first[1] * heights[first[0]]) for name, speed in pairs] if first else []
 
 
 @style.drawn

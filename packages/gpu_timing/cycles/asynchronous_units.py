@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpu_timing.cycles.constants_file import Constants
+from gpu_timing.cycles.integer_ops import TOKEN
 from gpu_timing.cycles.machine_code import Instruction
 from gpu_timing.cycles.memory_path import MemoryPath
 from gpu_timing.cycles.pipes import PIPES, Step, tcgen05_shape
@@ -28,6 +29,7 @@ class Mbarrier:
     bytes: float = 0
     phase: int = 0
     waiting: list[tuple[int, int]] = field(default_factory=list)  # (warp, parity)
+    arrived: dict[int, int] = field(default_factory=dict)  # of each warp, the phase in which it arrived last
 
 
 class AsynchronousUnits:
@@ -73,7 +75,8 @@ class AsynchronousUnits:
             return (left + self.of["cluster_barrier_latency"], LONG) if "PHASECHK" in one.modifiers else None
         barrier = self.mbarriers.setdefault(key, Mbarrier(1, 1))
         if "PHASECHK" in one.modifiers:
-            parity = access.amount >> 31 & 1
+            token = access.amount & TOKEN
+            parity = (barrier.arrived.get(warp, barrier.phase) if token else access.amount >> 31) & 1
             if barrier.phase & 1 != parity:
                 return left + step.latency, LONG
             barrier.waiting.append((warp, parity))
@@ -82,18 +85,21 @@ class AsynchronousUnits:
         # Both blocks of a pair arrive at the first one's barriers; the second is not stepped through.
         lanes = access.lanes * (2 if "RED" in one.modifiers and self.pairs else 1)
 
-        self._arrival(key, left + 4, part, lanes, -amount * lanes)
+        self._arrival(key, left + 4, part, lanes, -amount * lanes, warp)
         return None
 
     def _place(self, warp: int, access: Access) -> tuple[int, int]:
         """Block and shared address of the mbarrier that an instruction names."""
         return self.block_of[warp], access.base & (1 << _RANK) - 1
 
-    def _arrival(self, key: tuple[int, int], when: float, part: int, count: int = 0, amount: float = 0) -> None:
+    def _arrival(
+        self, key: tuple[int, int], when: float, part: int, count: int = 0, amount: float = 0, warp: int = -1
+    ) -> None:
         """Let so many arrivals and so many bytes reach an mbarrier at `when`."""
         barrier = self.mbarriers.setdefault(key, Mbarrier(1, 1))
 
         def arrive(now: float) -> None:
+            barrier.arrived[warp] = barrier.phase
             barrier.pending -= count
             barrier.bytes -= amount
             self._check(barrier, now)

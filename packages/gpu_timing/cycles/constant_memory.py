@@ -37,6 +37,14 @@ class ConstantMemory:
         if generation >= 90:
             struct.pack_into("<Q", bank, pointer, PARAMETERS_AT)
         self.banks = {0: bytes(bank), **_literals(cubin, entry)}
+        launch = (*(range(start, start + 12) for start in shapes), range(first, first + len(parameters)))
+        # A word at 0x140 says how sm_90 waits for a cluster; both ways take about as long, and 0 stands for it.
+        self.known = (*launch, range(0x18, 0x30), range(pointer, pointer + 8), range(0x140, 0x144))
+
+    def knows(self, bank: int, offset: int, register: str | None) -> bool:
+        """Whether a word is what the kernel finds there: a shape of the launch, a window, a parameter, a literal."""
+        inside = any(offset in words for words in self.known) if bank == 0 else offset < len(self.banks.get(bank, b""))
+        return inside and register is None
 
     def __call__(self, bank: int, offset: int) -> int:
         words = self.banks.get(bank, b"")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gpu_timing.cycles.constant_memory import ConstantMemory
 from gpu_timing.cycles.machine_code import Instruction, Operand
 
 
@@ -23,13 +24,20 @@ def literal(value: object) -> int:
     return int(value) & 0xFFFFFFFF  # type: ignore[call-overload]
 
 
+SPECIAL_REGISTERS = frozenset((
+    "SRZ", "SR_TID.X", "SR_TID.Y", "SR_TID.Z", "SR_LANEID", "SR_CTAID.X", "SR_CTAID.Y", "SR_CTAID.Z", "SR_CgaCtaId",
+    "SR_SWINHI", "SR_VIRTID",
+))  # fmt: skip
+TOKEN = 1  # stands for the phase in which a warp arrived at an mbarrier; a parity has no such bit
+
+
 # ---- Operands as text ----
 
 
 class Writer:
-    """Turns instructions into lines of NumPy. `constant(bank, offset)` gives a word of constant memory."""
+    """Turns instructions into lines of NumPy."""
 
-    def __init__(self, constant: Callable[[int, int], int]) -> None:
+    def __init__(self, constant: ConstantMemory) -> None:
         self.constant = constant
         self.unknown: set[str] = set()  # opcodes that decide an address or a branch and are not executed
 
@@ -85,6 +93,17 @@ class Writer:
         return [f"put({name}[{number + plus}], {text}, {lanes})"]  # type: ignore[operator]
 
     # ---- Instructions as text ----
+
+    def follows(self, one: Instruction) -> bool:
+        """Whether the results of `one` are right if what it reads is."""
+        written = one.op in _WRITERS or (one.op[0] == "U" and one.op[1:] in _WRITERS)
+        of_64_bits = one.op in ("I2F", "F2I") and any("64" in modifier for modifier in one.modifiers)
+        return written and not of_64_bits and all(self._is_known(source) for source in one.sources)
+
+    def _is_known(self, source: Operand) -> bool:
+        if source.kind == "const":
+            return self.constant.knows(*source.value)  # type: ignore[misc]
+        return source.kind != "special" or source.value in SPECIAL_REGISTERS
 
     def lines(self, one: Instruction) -> list[str]:
         """Lines that execute `one`; an instruction with an unknown opcode writes nothing and is noted in `unknown`."""
@@ -333,8 +352,12 @@ def _converted(w: Writer, one: Instruction, g: str) -> list[str]:
 
 
 def _true(w: Writer, one: Instruction, g: str) -> list[str]:
-    """A wait that has succeeded: the time model decides when."""
-    return [line for target in one.destinations for line in w.store(target, "TRUE", g) if target.kind in ("P", "UP")]
+    """A wait that has succeeded: the time model decides when. An arrival gives a token, whose high word is `TOKEN`."""
+    return [
+        line
+        for target in one.destinations
+        for line in (w.store(target, "TRUE", g) if target.kind in ("P", "UP") else w.store(target, f"K({TOKEN})", g, 1))
+    ]
 
 
 _WRITERS: dict[str, Callable[[Writer, Instruction, str], list[str]]] = {

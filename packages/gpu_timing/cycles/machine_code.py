@@ -22,7 +22,7 @@ _NO_DESTINATION = frozenset((
     "UTCBAR", "UTCHMMA", "UTCIMMA", "UTCQMMA", "WARPGROUP", "WARPSYNC", "YIELD", "UBLKCP", "UBLKPF",
 ))  # fmt: skip
 _NAME = re.compile(r"(U?)([RP])(Z|T|\d+)")
-_CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\[(?:(U?R\d+)\+?)?(0x[0-9a-f]+)?\]")
+_CONSTANT = re.compile(r"c\[(0x[0-9a-f]+)\]\[(?:(?:U?RZ|(U?R\d+))\+?)?(0x[0-9a-f]+)?\]")
 
 
 @dataclass(frozen=True)
@@ -201,6 +201,6 @@ def _width(op: str, modifiers: tuple[str, ...]) -> int:
         return int(modifiers[-1].lstrip("x"))
     if "128" in modifiers:
         return 4
-    if "64" in modifiers or "WIDE" in modifiers or (op == "CS2R" and "32" not in modifiers):
+    if not {"64", "WIDE", "TRANS64"}.isdisjoint(modifiers) or (op == "CS2R" and "32" not in modifiers):
         return 2
     return 1

@@ -23,7 +23,8 @@ ENDS = frozenset(("BRA", "EXIT", "CALL", "RET", "BRX", "JMP"))
 # ---- Which instructions decide where the kernel goes ----
 
 
-def _names(operands: Sequence[Any], width: int) -> set[tuple[str, int]]:
+def names_of(operands: Sequence[Any], width: int) -> set[tuple[str, int]]:
+    """The registers of some operands, each of `width` registers, by (kind, number)."""
     found = set()
     for operand in operands:
         if operand.kind in ("R", "UR"):
@@ -50,12 +51,17 @@ def spilled(one: Instruction) -> list[tuple[str, int]]:
     return [("L", int(address.value[2]) + 4 * i) for i in range(words)]
 
 
-def _reads(one: Instruction) -> set[tuple[str, int]]:
+def reads_of(one: Instruction) -> set[tuple[str, int]]:
+    """The registers, predicates and words of the stack that an instruction reads, its guard among them."""
     if places := spilled(one):
         values = [s for s in one.sources if s.kind == "R"]
-        return _guard(one) | (set(places) if one.op == "LDL" else _names(values, len(places)))
-    pairs = 2 if any("64" in m or m in ("WIDE", "HI") for m in one.modifiers) else 1
-    return _names(one.sources, pairs) | _guard(one)
+        return _guard(one) | (set(places) if one.op == "LDL" else names_of(values, len(places)))
+    if one.op in ("IMAD", "UIMAD"):  # of a wide product, the summand alone is a pair
+        pair = not {"WIDE", "HI"}.isdisjoint(one.modifiers)
+        words = [s for s in one.sources if s.kind not in ("P", "UP")]
+        return names_of(one.sources, 1) | names_of(words[2:], 1 + pair) | _guard(one)
+    pair = any("64" in m for m in one.modifiers) and one.op not in ("SHF", "USHF")
+    return names_of(one.sources, 1 + pair) | _guard(one)
 
 
 def _guard(one: Instruction) -> set[tuple[str, int]]:
@@ -69,9 +75,9 @@ def needed_of(code: Sequence[Instruction]) -> frozenset[int]:
         if one.op in RECORDED:
             # Of a store, the address and not the value; of an mbarrier, the address and the count.
             keep = one.sources if one.op in UNITS else [s for s in one.sources if s.kind == "address"]
-            wanted |= _names(keep, 4 if one.op in ("UTMALDG", "UTMASTG") else 1) | _guard(one)
+            wanted |= names_of(keep, 4 if one.op in ("UTMALDG", "UTMASTG") else 1) | _guard(one)
         elif one.op in ENDS:
-            wanted |= _names(one.sources, 1) | _guard(one)
+            wanted |= names_of(one.sources, 1) | _guard(one)
     writers: dict[tuple[str, int], list[Instruction]] = {}
     for one in code:
         if one.op not in (
@@ -95,7 +101,7 @@ def needed_of(code: Sequence[Instruction]) -> frozenset[int]:
             places = spilled(one)
             if one.op == "LDL" and not places:
                 continue  # an element of an array: data, as what other loads bring
-            for name in places if one.op == "STL" else _names(one.destinations, one.width):
+            for name in places if one.op == "STL" else names_of(one.destinations, one.width):
                 writers.setdefault(name, []).append(one)
     chosen: set[int] = set()
     todo = list(wanted)
@@ -104,7 +110,7 @@ def needed_of(code: Sequence[Instruction]) -> frozenset[int]:
         for one in writers.get(todo.pop(), ()):
             if one.index not in chosen:
                 chosen.add(one.index)
-                fresh = _reads(one) - seen
+                fresh = reads_of(one) - seen
                 seen |= fresh
                 todo += fresh
     return frozenset(chosen)

@@ -7,6 +7,8 @@ there to units that all four sub-partitions share.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -163,6 +165,21 @@ def tensor_cycles(one: Instruction, of: Constants) -> float:
     if "F16" in one.modifiers[1:2] and f"{name}_f16_cycles" in of.values:
         return of[f"{name}_f16_cycles"]  # where sums in FP16 are faster than in FP32
     return of[f"{name}_cycles"] * (2 if "TF32" in one.modifiers else 1)
+
+
+def flop_per_cycle(code: Sequence[Instruction], of: Constants) -> float:
+    """Operations of an SM in a cycle, by the fastest of the instructions that multiply: what no run exceeds."""
+    rates = [4 * 64 / of["ffma_cycles"]]
+    for one in code:
+        if one.op in ("HMMA", "IMMA", "QMMA", "OMMA") and (shape := re.match(r"(16|8)(8)(\d+)", one.modifiers[0])):
+            rates.append(4 * 2 * math.prod(int(size) for size in shape.groups()) / tensor_cycles(one, of))
+        elif one.op == "HGMMA":
+            rates.append(of["wgmma_flop_per_cycle"])
+        elif one.op in TCGEN05_KINDS:
+            rates.append(of["tcgen05_flop_per_cycle"] * (1 if one.op == "UTCHMMA" else 2))
+        elif one.op in ("IDP", "FFMA2"):  # four products of 8 bits, or two of 32
+            rates.append(4 * (256 if one.op == "IDP" else 128) / of["ffma_cycles"])
+    return max(rates)
 
 
 def wgmma_shape(one: Instruction) -> tuple[int, int, int]:

@@ -67,10 +67,11 @@ class RecordedSm(SmModel):
 
     def _issue(self, warp: int, part: int, now: float) -> tuple[int, int]:
         number = self.paths[warp][self.at[warp]]
-        step, row = self.steps[number], self.stalls[number].copy()
+        step, charged = self.steps[number], list({number, self.cause[warp]})
+        row = self.stalls[charged].sum(0)
         units, tensor, busy = self._units(), self.tensor_free[part], self.busy[0]
         reads = super()._issue(warp, part, now)
-        grown = self.stalls[number] - row
+        grown = self.stalls[charged].sum(0) - row
         reasons = sorted(grown.nonzero()[0], key=lambda one: _UNIT_TAKEN.index(one) + 1 if one in _UNIT_TAKEN else 0)
         waits = tuple((REASONS[reason], float(grown[reason])) for reason in reasons if reason != SELECTED)
         self.issues.append(Issue(now, warp, number, waits))

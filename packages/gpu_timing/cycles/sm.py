@@ -36,6 +36,7 @@ from gpu_timing.cycles.stall_reasons import (
     WAIT,
 )
 from gpu_timing.cycles.tracing import Access, Trace
+from gpu_timing.cycles.waiting_lines import waiting_lines
 
 _TENSOR, _FMA, _HEAVY, _MIO = (PIPES.index(name) for name in ("tensor", "fma", "heavy", "mio"))
 
@@ -100,6 +101,7 @@ class SmModel(AsynchronousUnits):
         self.access_at = [0] * count
         self.ready = [begin[self.block_of[warp]] for warp in range(count)]
         self.why = [WAIT] * count
+        self.cause = [path[0] for path in self.paths]  # the instruction to which the wait is charged
         self.last = list(self.ready)  # cycle of the last issue
         self.boards = [[0.0] * 6 for _ in range(count)]
         self.board_reason = [[SHORT] * 6 for _ in range(count)]
@@ -134,7 +136,7 @@ class SmModel(AsynchronousUnits):
     # ---- The clock ----
 
     def run(self) -> SmResult:
-        """Step until every warp has ended. Raises `LabError` if all that are left wait for one another."""
+        """Step until every warp has ended. Raises `LabError` if all that are left wait for what does not come."""
         for part in range(4):
             if self.parts[part]:
                 self._push(min(self.ready[warp] for warp in self.parts[part]), part)
@@ -148,9 +150,19 @@ class SmModel(AsynchronousUnits):
                 continue  # an older entry of the same sub-partition
             self._turn(part, now)
         if any(self.left):
-            raise LabError("The predicted kernel does not end: its warps wait for one another at a barrier.")
+            raise LabError(self._stuck())
         busy = {name: self.busy[i] for i, name in enumerate(PIPES)}
         return SmResult(max(self.ends), self.stalls, busy, tuple(self.ends), self.issued, self.memory)
+
+    def _stuck(self) -> str:
+        """The sentence for a run that does not end: which lines wait. It need not be the kernel's fault."""
+        lines = waiting_lines(self.code)
+        waiting = {lines[self.cause[warp]] for part in self.parts for warp in part}
+        places = " and ".join(sorted({f"line {one.line} of {one.file}" for one in waiting})[:3])
+        return (
+            f"There is no prediction: in the time model, what {places} waits for never comes. Either this use of a "
+            "barrier is not modelled, or the kernel does not end; running it on the simulator says which."
+        )
 
     def _push(self, when: float, part: int, event: object = None) -> None:
         self.order += 1
@@ -231,14 +243,16 @@ class SmModel(AsynchronousUnits):
         self.at[warp] = following
         ready = now + step.stall + bubble
         why = WAIT if not bubble else BRANCH
+        cause = -1  # the instruction whose wait it is: a barrier, say, and else the one that cannot issue
         kind = step.kind
         if kind != "fixed" and kind != "branch":
             blocked = self._effect(warp, part, number, step, now)
             if blocked is not None and blocked[0] > ready:
-                ready, why = blocked
+                ready, why, cause = *blocked, number
         if following >= len(path):
             self._end(warp, part, now)
         else:
+            self.cause[warp] = path[following] if cause < 0 else cause
             self._next(warp, ready, why)
         return step.reads
 
@@ -247,7 +261,7 @@ class SmModel(AsynchronousUnits):
         if ready == NEVER:
             self.ready[warp], self.why[warp] = ready, why
             return
-        step = self.steps[self.paths[warp][self.at[warp]]]
+        step, given = self.steps[self.paths[warp][self.at[warp]]], ready
         boards = self.boards[warp]
         for board in step.waits:
             if boards[board] > ready:
@@ -262,6 +276,8 @@ class SmModel(AsynchronousUnits):
             index = len(done) - 1 - step.group
             if index >= 0 and done[index] > ready:
                 ready, why = done[index], BARRIER  # Nsight Compute counts a wait for wgmma as one for a barrier
+        if ready > given:
+            self.cause[warp] = self.paths[warp][self.at[warp]]
         self.ready[warp] = math.ceil(ready)
         self.why[warp] = why
 
@@ -275,7 +291,7 @@ class SmModel(AsynchronousUnits):
         bound = min(self.ready[warp], now) - self.last[warp]  # until its own dependences let it issue
         why = self.why[warp]
         before = min(max(bound - 1, 0), waited - 1)
-        row[why] += before
+        self.stalls[self.cause[warp]][why] += before
         rest = waited - 1 - before
         if rest > 0:
             pipe = step.pipe

@@ -1,11 +1,13 @@
 """Follows every warp of one block through its machine code: which instructions run, and what memory they touch.
 
-Integer instructions are executed, all warps of the block at once; floating point is skipped, because no address, branch
-or predicate of a matrix product depends on it. Asynchronous waits succeed: the time model decides how long they take.
+Integer instructions are executed, all warps of the block at once; floating point and what loads bring are skipped,
+because hardly an address, branch or predicate of a matrix product depends on them. Where a branch does, the trace says
+which way it takes (`undecided`). Asynchronous waits succeed: the time model decides how long they take.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.compiler.disassembly import HasCubin, disassemble
+from gpu_simulator.compiler.disassembly import INDIRECT, HasCubin, disassemble
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks
 from gpu_timing.cycles.constant_memory import PARAMETERS_AT, SHARED_WINDOW, ConstantMemory
@@ -21,8 +23,10 @@ from gpu_timing.cycles.integer_ops import Writer
 from gpu_timing.cycles.machine_code import Instruction, decode
 from gpu_timing.cycles.path_functions import ENDS, SHARED, UNITS, block_function, needed_of, stored_bytes
 from gpu_timing.cycles.pipes import TCGEN05_KINDS
+from gpu_timing.cycles.undecided import LOOP, choices
 
-MAX_STEPS = 2_000_000  # basic blocks that a trace may have
+MAX_STEPS = 100_000  # basic blocks that a trace may have; recorded kernels have less than 2,000
+_UNKNOWN = "a value that is not modelled, such as data"
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Trace:
     code: the kernel's instructions.   paths: of each warp, the indices of the instructions it issues, in order.
     accesses: of each warp, the `Access` of each recorded instruction on its path, in order (None if all lanes are off).
     unknown: opcodes that were not executed although an address or a branch may depend on them.
-    stack: words of each thread's stack that are used.
+    stack: words of each thread's stack that are used.   assumed: what was taken for granted on the path, in sentences.
     """
 
     code: tuple[Instruction, ...]
@@ -68,6 +72,7 @@ class Trace:
     accesses: tuple[list[Access | None], ...]
     unknown: frozenset[str] = frozenset()
     stack: int = 0
+    assumed: frozenset[str] = frozenset()
 
     @property
     def issued(self) -> int:
@@ -84,6 +89,11 @@ class _Program:
     functions: tuple[Callable[..., Any], ...]
     targets: tuple[int, ...]  # block that the last instruction jumps to, or -1
     unknown: frozenset[str]
+    choices: dict[int, bool | str]  # of the blocks whose last instruction cannot be decided, see `undecided`
+
+    def last(self, number: int) -> Instruction:
+        """The last instruction of a block."""
+        return self.code[self.blocks[number][1] - 1]
 
 
 def trace(compiled: HasCubin, arch: str, launch: Launch, block: tuple[int, int, int] = (0, 0, 0)) -> Trace:
@@ -117,7 +127,9 @@ def _program(
         end = code[last - 1]
         goal = end.line.target if end.op == "BRA" else end.line.callee if end.op == "CALL" else None
         targets.append(number[by_address[goal]] if goal in by_address else -1)
-    return _Program(code, blocks, tuple(functions), _without_traps(code, blocks, targets), frozenset(writer.unknown))
+    ways = _without_traps(code, blocks, targets)
+    decided = choices(code, blocks, ways, writer.follows)
+    return _Program(code, blocks, tuple(functions), ways, frozenset(writer.unknown), decided)
 
 
 def _without_traps(
@@ -130,6 +142,10 @@ def _without_traps(
     return tuple(
         i + 1 if goal in traps and code[blocks[i][1] - 1].op == "BRA" else goal for i, goal in enumerate(targets)
     )
+
+
+def _place(one: Instruction) -> str:
+    return f"line {one.line.line} of {one.line.file}"
 
 
 class _Code:
@@ -153,6 +169,8 @@ class _Walk:
         self.accesses: list[list[Access | None]] = [[] for _ in range(self.warps)]
         self.known: dict[Any, list[Access | None]] = {}
         self.stack = 0
+        self.assumed: set[str] = set()
+        self.back: dict[int, np.ndarray] = {}  # of each function that was called: the block to which each lane returns
 
     def run(self) -> Trace:
         scope_of = [function.__globals__ for function in self.program.functions]
@@ -171,14 +189,26 @@ class _Walk:
                 number = int(here[live].min())
                 lanes = here == number
                 if len(self.events) > MAX_STEPS:
-                    raise LabError("The kernel's path does not end: its loop depends on a value that is not modelled.")
+                    raise self._endless()
                 self.events.append((number, lanes.any(1)))
                 taken = program.functions[number](lanes, self.record, self.special)
-                last = program.code[program.blocks[number][1] - 1]
+                last = program.last(number)
                 following = number + 1 if number + 1 < len(program.blocks) else -1
-                if taken is None:
-                    here[lanes] = following if last.op not in ("EXIT", "RET", "BRX", "JMP") else -1
+                if number in program.choices:
+                    taken = self._chosen(last, program.choices[number], lanes)
+                if last.op in ("BRX", "JMP"):
+                    raise LabError(f"There is no prediction: {_place(last)} jumps to an address that is not followed.")
+                if last.op == "RET":
+                    here[lanes] = self.back[last.line.function][lanes] if last.line.function in self.back else -1
+                elif taken is None:
+                    here[lanes] = following if last.op != "EXIT" else -1
+                elif last.line.callee == INDIRECT:
+                    self.assumed.add(f"The function called at {_place(last)} is not followed, so its time is missing.")
+                    here[lanes] = following
                 else:
+                    if last.op == "CALL":
+                        entered = program.code[program.blocks[program.targets[number]][0]].line.function
+                        self.back.setdefault(entered, np.full(here.shape, -1))[lanes & taken] = following
                     here[lanes] = following
                     here[lanes & taken] = program.targets[number]
                     if (
@@ -190,6 +220,24 @@ class _Walk:
                         here[lanes & taken] = -1  # the endless loop behind the last EXIT
         return self.trace()
 
+    def _chosen(self, last: Instruction, choice: bool | str, lanes: np.ndarray) -> np.ndarray:
+        """The lanes that jump or exit where data decide. Raises `LabError` for a loop."""
+        if choice == LOOP:
+            raise LabError(f"There is no prediction: how often the loop at {_place(last)} runs depends on {_UNKNOWN}.")
+        way = "no warp ends there" if last.op == "EXIT" else "the longer way is taken"
+        self.assumed.add(f"The branch at {_place(last)} depends on {_UNKNOWN}; it is predicted as if {way}.")
+        return lanes & bool(choice)
+
+    def _endless(self) -> LabError:
+        """The error for a path that does not end, with the line of the loop in which it stays."""
+        latest = Counter(number for number, _ in self.events[-1000:])
+        open_ones = {number: count for number, count in latest.items() if number in self.program.choices} or latest
+        last = self.program.last(max(open_ones, key=open_ones.__getitem__))
+        return LabError(
+            f"There is no prediction: the path of a block does not end within {MAX_STEPS:,} steps. The loop at "
+            f"{_place(last)} ends by {_UNKNOWN}."
+        )
+
     def trace(self) -> Trace:
         program = self.program
         spans = [np.arange(first, last) for first, last in program.blocks]
@@ -199,7 +247,8 @@ class _Walk:
         for warp in range(self.warps):
             mine = numbers[present[:, warp]]
             paths.append(np.concatenate([spans[number] for number in mine]) if len(mine) else np.arange(0))
-        return Trace(program.code, tuple(paths), tuple(self.accesses), program.unknown, self.stack)
+        accesses, assumed = tuple(self.accesses), frozenset(self.assumed)
+        return Trace(program.code, tuple(paths), accesses, program.unknown, self.stack, assumed)
 
     def special(self, name: str) -> np.ndarray:
         thread = np.arange(self.warps * 32, dtype=np.uint32).reshape(self.warps, 32)
@@ -213,7 +262,7 @@ class _Walk:
             "SR_CTAID Z": self.block[2],
             "SR_CgaCtaId": rank,
             "SR_SWINHI": SHARED_WINDOW >> 32,
-            "SR_VIRTID": thread // 32,
+            "SR_VIRTID": thread // 32 << 8,
         }.get(name, 0)
         return np.asarray(word, np.uint32).reshape((1, 1) if np.ndim(word) == 0 else (self.warps, 32))
 

@@ -20,10 +20,11 @@ from gpu_simulator.hardware.occupancy import occupancy
 from gpu_timing.cycles.constants_file import Constants, constants
 from gpu_timing.cycles.machine_code import Instruction
 from gpu_timing.cycles.memory_path import LINE, Beyond
-from gpu_timing.cycles.pipes import TCGEN05_KINDS
+from gpu_timing.cycles.pipes import TCGEN05_KINDS, flop_per_cycle
 from gpu_timing.cycles.recording import RecordedSm, Recording
 from gpu_timing.cycles.sm import REASONS, SmModel, SmResult
 from gpu_timing.cycles.tracing import Launch, Trace, trace
+from gpu_timing.cycles.waiting_lines import waiting_lines
 
 BUDGET = 120_000  # warp instructions of the blocks of an SM that are stepped through
 MOST_WAVES = 8  # of a grid whose first wave matters
@@ -38,7 +39,7 @@ class Prediction:
     gpu: key of the GPU.   cycles: of the whole kernel, as Nsight Compute counts elapsed cycles.   clock_mhz: the clock
     that is assumed.   blocks_per_sm: resident blocks.   waves: of the grid.   stalls: warp cycles of each instruction
     (rows) and reason (columns, `REASONS`) in the part of the run that repeats.   busy: share of the cycles in which a
-    pipe or a memory stage works.
+    pipe or a memory stage works.   assumed: what was taken for granted, in sentences.
     """
 
     gpu: str
@@ -51,6 +52,7 @@ class Prediction:
     busy: dict[str, float]
     code: tuple[Instruction, ...]
     unknown: frozenset[str]
+    assumed: frozenset[str] = frozenset()
 
     @property
     def seconds(self) -> float:
@@ -79,10 +81,10 @@ class Prediction:
         """Share of all warp cycles of each source line of `file`, by reason."""
         total = self.stalls.sum() or 1.0
         lines: dict[int, dict[str, float]] = {}
-        for one in self.code:
-            if one.line.file == file:
-                row = lines.setdefault(one.line.line, {})
-                for name, cycles in zip(REASONS, self.stalls[one.index], strict=True):
+        for line, stalls in zip(waiting_lines(self.code), self.stalls, strict=True):
+            if line.file == file:
+                row = lines.setdefault(line.line, {})
+                for name, cycles in zip(REASONS, stalls, strict=True):
                     if cycles:
                         row[name] = row.get(name, 0.0) + cycles / total
         return lines
@@ -93,7 +95,7 @@ class Product:
     """The launch of an M × N × K product, and of shorter ones that stand for it.
 
     launch: gives the `Launch` for another M and K, multiples of `m_step` and `k_step`.   row_tiles: tiles of D side by
-    side along N.   sms: number of SMs that the grid was made for.
+    side along N.   sms: number of SMs that the grid was made for.   flop: operations that count as the product's.
     """
 
     launch: Callable[[int, int], Launch]
@@ -103,6 +105,7 @@ class Product:
     k_step: int
     row_tiles: int
     sms: int
+    flop: float = 0.0
 
     def tiles(self, m: int) -> int:
         """Tiles of D with `m` rows."""
@@ -112,8 +115,8 @@ class Product:
 def predict(compiled: Any, gpu: str, product: Product) -> Prediction:
     """Predict the run of a compiled kernel on `gpu`, a key such as "t4".
 
-    Raises `LabError` for a GPU without constants and a kernel that does not fit onto an SM, `NotHere` for a kernel
-    without machine code.
+    Raises `LabError` for a GPU without constants, a kernel that does not fit onto an SM, a path that data decide, and a
+    result above the peak of the kernel's instructions; `NotHere` for a kernel without machine code.
     """
     return _run(compiled, gpu, product).result()
 
@@ -163,15 +166,16 @@ class _Run:
             if full and rest:
                 ending = cycles if last == self.resident else self._wave(last, product.m, short, long)[0]
             cycles = cycles * max(full, 1) + ending
-        cycles += self._cold_start()
+        cycles += self._cold_start() + self.of["launch_cycles"]
         span = second.cycles - (first.cycles if first else 0.0)
         code = self._decoded()
+        self._require_below_peak(code, cycles)
         ops = {one.op for one in code}
         kind = "wgmma" if ops & {"HGMMA", *TCGEN05_KINDS} else "mma" if ops & {"HMMA", "IMMA", "QMMA"} else "fp32"
         return Prediction(
             self.of.gpu,
             self.compiled.arch,
-            cycles + self.of["launch_cycles"],
+            cycles,
             self.of[f"clock_{kind}_mhz"],
             self.resident,
             self.blocks / (self.resident * product.sms),
@@ -179,7 +183,17 @@ class _Run:
             _busy(first, second, max(span, 1.0)),
             code,
             frozenset().union(*(one.unknown for one in self.traced.values())),
+            frozenset().union(*(one.assumed for one in self.traced.values())),
         )
+
+    def _require_below_peak(self, code: tuple[Instruction, ...], cycles: float) -> None:
+        """Raise `LabError` for cycles in which the kernel's instructions cannot do the product's operations."""
+        least = self.product.flop / flop_per_cycle(code, self.of) / self.sheet.sms
+        if cycles < least:
+            raise LabError(
+                f"There is no prediction: the time model ends after {cycles:,.0f} cycles, but the instructions of this "
+                f"kernel need {least:,.0f} for so many products. So the model leaves out a part of the kernel."
+            )
 
     def _decoded(self) -> tuple[Instruction, ...]:
         return next(iter(self.traced.values())).code
