@@ -6,7 +6,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_results import known_speeds
+from gemm_lab.measure import known_speeds
 from gemm_results.cards.predicted_card import two_digits
 from gemm_results.profile import read_rows
 from gemm_results.published_trials import Summary

@@ -14,7 +14,8 @@ from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
 from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length
-from gemm_results import blind_trials, known_speeds, published_trials
+from gemm_lab.measure import known_speeds
+from gemm_results import blind_trials, published_trials
 from gemm_results.cards.predicted_card import LABELS, SHOWN_LINES, Predicted, trust
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import LabError

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
-from gemm_lab.measure.benchmark import Measurement
 from gemm_lab.settings_text import parse_settings
 from gemm_results import blind_trials, results
 from gemm_results.profile import read_rows
 from gemm_results.published_trials import Summary, summary
+from gemm_results.results import Measurement
 from gpu_simulator.hardware import data_sheets
 from gpu_timing.cycles.constants_file import constants
 
