@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_simulator.arithmetic.rounding import round_to_f16
+from gpu_simulator.arithmetic.rounding import canonical, round_to_f16
 from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor
 from gpu_simulator.machine.asynchronous import tensor_operands as operands
 
@@ -114,6 +114,8 @@ class Product:
                 target += product
             else:
                 target[...] = product
+            if kind == "f32" and np.isnan(target.max()):
+                target[...] = canonical(target)
             return
         index = lanes if isinstance(lanes, slice) else lanes[:, 0]
         old = view[index, columns]
@@ -124,7 +126,10 @@ class Product:
                 before = (old & np.uint32(0xFFFF)).astype(np.uint16).view(np.float16).astype(np.float32)
             new = before * np.float32(2.0**-scale) + product if scale else before + product
         if kind == "f16":
-            new = round_to_f16(np.ascontiguousarray(new)).astype(np.float16).view(np.uint16).astype(np.uint32)
+            new = canonical(round_to_f16(np.ascontiguousarray(new)).astype(np.float16))
+            new = new.view(np.uint16).astype(np.uint32)
+        elif kind == "f32":
+            new = canonical(new)
         new = new.astype(view.dtype, copy=False)
         if kept is not None:
             new = np.where(kept[np.arange(128)[index]][:, None], old, new)

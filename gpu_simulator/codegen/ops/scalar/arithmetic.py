@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.arithmetic.exact import SMALL, near_the_ends, repaired
-from gpu_simulator.arithmetic.rounding import directed_f64, fma_f64, sum_to_odd, two_sum, with_mode
+from gpu_simulator.arithmetic.rounding import canonical, directed_f64, fma_f64, sum_to_odd, two_sum, with_mode
 from gpu_simulator.codegen.ops.scalar import half, integer
 from gpu_simulator.codegen.registry import op, types_of
 from gpu_simulator.runtime import runtime
@@ -19,12 +19,12 @@ def rounding(i) -> str:
 
 
 def finish(e, i, expression: str) -> str:
-    """Apply .ftz and .sat to a float expression."""
+    """Apply .ftz and .sat to a float expression; without .sat, write NaN as the hardware does."""
     if "ftz" in i.parts and "f32" in i.parts:
         expression = f"flush({expression})"
     if "sat" in i.parts:
-        expression = f"saturate({expression})"
-    return expression
+        return f"saturate({expression})"
+    return f"canonical({expression})" if "f32" in i.parts else expression
 
 
 def sources(e, i, kind: str) -> list[str]:
@@ -79,6 +79,14 @@ def div_mode(a, b, mode):
     return with_mode(a.astype(np.float64) / b.astype(np.float64), np.float32, mode)
 
 
+@runtime
+def div_approx(a, b):
+    """a / b; where 2^126 < |b| < 2^128, a · 0, as PTX ISA says of div.approx.f32: 0, or NaN if a is infinite."""
+    size = np.abs(b)
+    far = (size > np.float32(2.0**126)) & (size < np.float32(np.inf))
+    return np.where(far, a * np.copysign(np.float32(0), b), a / b) if far.any() else a / b
+
+
 def _float(e, i, kind: str):
     """Generate the f32 and f64 forms of the opcodes of `arithmetic`."""
     family, mode = i.family, rounding(i)
@@ -90,11 +98,13 @@ def _float(e, i, kind: str):
         if mode == "rn":
             x = f"({v[0]} {'+' if family == 'add' else '-'} {v[1]})"
         else:
-            x = f"add_mode({v[0]}, {'' if family == 'add' else '-'}{v[1]}, {mode!r})"
+            x = f"add_mode({v[0]}, {v[1] if family == 'add' else f'negated({v[1]})'}, {mode!r})"
     elif family == "mul":
         x = f"({v[0]} * {v[1]})" if mode == "rn" else f"mul_mode({v[0]}, {v[1]}, {mode!r})"
     elif family in ("fma", "mad"):
         x = f"fma_{kind}({v[0]}, {v[1]}, {v[2]}" + (f", {mode!r})" if mode != "rn" else ")")
+    elif family == "div" and "approx" in i.parts:
+        x = f"div_approx({v[0]}, {v[1]})"
     elif family == "div":
         x = f"({v[0]} / {v[1]})" if mode == "rn" else f"div_mode({v[0]}, {v[1]}, {mode!r})"
     elif family in ("min", "max"):
@@ -105,10 +115,18 @@ def _float(e, i, kind: str):
     elif family == "abs":
         x = f"np.abs({v[0]})"
     elif family == "neg":
-        x = f"(-{v[0]})"
+        x = f"negated({v[0]})" if kind == "f64" else f"(-{v[0]})"
     else:
         raise e.unsupported()
-    e.write(i.operands[0], finish(e, i, x), kind)
+    fused = x.startswith("fma_f32(") and not {"ftz", "sat"} & set(i.parts)  # it has looked for NaN already
+    e.write(i.operands[0], x if fused else finish(e, i, x), kind)
+
+
+@runtime
+def negated(x):
+    """The opposite numbers. A NaN stays as it is; an H200 does so with a float64."""
+    out = np.where(np.isnan(x), x, -x)
+    return out if out.ndim else out[()]
 
 
 @runtime
@@ -138,9 +156,9 @@ def nan_max(a, b):
 def _ordered(a, b, out, smaller: bool):
     tie = (a == b) & (np.signbit(a) != np.signbit(b))
     if not np.any(tie):
-        return out
+        return canonical(out)
     fixed = np.where(tie, out.dtype.type(-0.0 if smaller else 0.0), out)
-    return fixed if fixed.ndim else fixed[()]
+    return canonical(fixed if fixed.ndim else fixed[()])
 
 
 _WHOLE, _HALF = "u16 s16 u32 s32 u64 s64", "f16 f16x2 bf16 bf16x2"
@@ -196,7 +214,7 @@ def _pairs(e, i):
     if i.family == "fma":
         x = f"fma_f32({v[0]}, {v[1]}, {v[2]})"
     else:
-        x = f"({v[0]} {dict(add='+', sub='-', mul='*')[i.family]} {v[1]})"
+        x = f"canonical({v[0]} {dict(add='+', sub='-', mul='*')[i.family]} {v[1]})"
     e.write(i.operands[0], f"whole({x}, u8)", "b64")
 
 
@@ -260,8 +278,16 @@ def unary(e, i):
         x = f"{x}.astype({dtype})"
     else:
         x = f"directed({x}, {mode!r})" if kind == "f32" else f"directed_{i.family}(x, {mode!r})"
-    x = f"flush({x})" if flushed else x
+    if flushed:
+        x = f"upper_half(flush({x}))"
     e.write(i.operands[0], finish(e, i, x), kind)
+
+
+@runtime
+def upper_half(x):
+    """float64 results of rcp.approx.ftz and rsqrt.approx.ftz, whose lower 32 bits are zeros; each NaN is the same."""
+    bits = np.where(np.isnan(x), np.uint64(0x7FFFFFFF << 32), x.view(np.uint64) & np.uint64(0xFFFFFFFF << 32))
+    return bits.view(np.float64) if bits.ndim else bits[()].view(np.float64)
 
 
 @runtime

@@ -152,13 +152,14 @@ def narrowed(e, value: str, source: str, to: str, mode: str, i) -> str:
     """The expression of float32 or float64 values as FP16 or BF16 bit patterns."""
     if to == "f16":
         x = f"{value}.astype(f2)" if mode == "rn" else f"to_f16({value}, {mode!r})"
+        x = x if source == "f64" else f"canonical({x})"  # a float64 passes its NaN on
         if "sat" in i.parts or "relu" in i.parts:
             x = f"clamp_half({x}, {'None' if 'relu' in i.parts else 1})"
         return f"{x}.view(u2)"
     if "sat" in i.parts or "relu" in i.parts:
         value = f"clamp_half({value}, {'None' if 'relu' in i.parts else 1})"
     if source == "f64":
-        return f"f64_to_bf16({value}, {mode!r})"
+        return f"f64_to_bf16({value}, {mode!r}, True)"
     return f"f32_to_bf16({value}, {mode!r})" if mode != "rn" else f"f32_to_bf16({value})"
 
 
@@ -172,10 +173,10 @@ def floats(e, i, to: str, source: str, mode: str) -> None:
     """Generate a conversion from float to float; .rni, .rzi, .rmi and .rpi round to an integral value."""
     value = half.values(e, i.operands[1], source) if source in ("f16", "bf16") else e.read(i.operands[1], source)
     if "ftz" in i.parts and source == "f32":
-        value = f"flush({value})"
+        value = f"canonical(flush({value}))"
     integral = next((p for p in i.parts if p in _TO_INTEGER), None)
     if integral:
-        value = f"{_TO_INTEGER[integral]}({value})"
+        value = f"canonical({_TO_INTEGER[integral]}({value}))"
     if to == "tf32":
         e.write(i.operands[0], f"to_tf32({value}, {mode!r})", "f32")
         return
@@ -192,6 +193,7 @@ def floats(e, i, to: str, source: str, mode: str) -> None:
             value = f"directed({value}, {mode!r})"
         elif not (source == "bf16" and to == "f32"):
             value = f"{value}.astype({CODES[to]})"
+            value = f"canonical({value})" if to == "f32" and source == "f16" else value
     if "ftz" in i.parts and to == "f32":
         value = f"flush({value})"
     if "sat" in i.parts:
