@@ -87,7 +87,7 @@ def results(lanes, tile, rows: int, columns: int, form, dtype=np.uint32):
     dtype: of the registers; it has 4 bytes.
     """
     if form[5] == "f16":
-        pairs = canonical(tile.astype(np.float16)).view(np.uint32)  # (warps, rows·m, columns·4)
+        pairs = canonical(tile).astype(np.float16).view(np.uint32)  # (warps, rows·m, columns·4)
         warps, halves = tile.shape[0], form[0] // 8
         parts = pairs.reshape(warps, rows, halves, 8, columns, 4).transpose(1, 4, 2, 0, 3, 5)
         return list(np.ascontiguousarray(parts).reshape(-1, lanes.n))

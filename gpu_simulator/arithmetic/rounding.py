@@ -9,6 +9,9 @@ from gpu_simulator.runtime import runtime
 
 _SMALL, _LARGE = 0x38800000, 0x477FF000  # 2^-14 is the smallest normal FP16 number; from 65520 on it overflows
 _TINY = {np.dtype(kind).char: np.finfo(kind).tiny for kind in (np.float16, np.float32, np.float64)}
+# NumPy scalars for `fma_f32`, where making them would take longer than to use them.
+_ONE, _TWO_EXPONENTS = np.uint32(1), np.uint32(0x01FFFFFF)
+_BELOW_F32, _MIDWAY = np.uint64(0x1FFFFFFF), np.uint64(0x10000000)
 _AT_ONCE = 1 << 16  # elements that stay in the cache between the steps
 
 
@@ -60,7 +63,7 @@ def canonical(x):
         square = np.dot(flat, flat)  # the cheapest way to see one NaN: squares have no other way to give it
         if square == square:
             return x
-    elif code != "e" or not np.isnan(x).any():
+    elif code != "e" or ((x.view(np.uint16) & np.uint16(0x7FFF)) <= np.uint16(0x7C00)).all():
         return x
     out = np.where(np.isnan(x), _CANONICAL[code], x)
     return out if out.ndim else out[()]
@@ -151,14 +154,11 @@ def fma_f32(a, b, c, mode="rn"):
         return canonical(out if out.ndim else out[()])
     # Rounding twice can only go wrong where the float64 sum lies midway between two float32 values.
     out = total.astype(np.float32)
-    bits = total.view(np.uint64) & np.uint64(0x1FFFFFFF)
-    midway = bits == np.uint64(0x10000000)
-    # Without the sign, and so that NaN is below 0xFFFFFE, zero is 0xFFFFFF, and the smallest numbers follow.
-    place = (out.view(np.uint32) << np.uint32(1)) + np.uint32(0x00FFFFFF)
-    rare = place.min() < np.uint32(0x03000000)
-    if midway.any() or (rare and (place - np.uint32(0x01000000) < np.uint32(0x02000000)).any()):
+    midway = (total.view(np.uint64) & _BELOW_F32) == _MIDWAY
+    tiny = (out.view(np.uint32) << _ONE) - _ONE < _TWO_EXPONENTS
+    if midway.any() or tiny.any():
         out = with_mode(sum_to_odd(p, c.astype(np.float64)), np.float32, "rn")
-    return canonical(out) if rare else out
+    return canonical(out)
 
 
 @runtime

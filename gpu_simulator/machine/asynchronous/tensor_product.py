@@ -125,11 +125,9 @@ class Product:
             if kind == "f16":
                 before = (old & np.uint32(0xFFFF)).astype(np.uint16).view(np.float16).astype(np.float32)
             new = before * np.float32(2.0**-scale) + product if scale else before + product
+        new = canonical(new)
         if kind == "f16":
-            new = canonical(round_to_f16(np.ascontiguousarray(new)).astype(np.float16))
-            new = new.view(np.uint16).astype(np.uint32)
-        elif kind == "f32":
-            new = canonical(new)
+            new = round_to_f16(np.ascontiguousarray(new)).astype(np.float16).view(np.uint16).astype(np.uint32)
         new = new.astype(view.dtype, copy=False)
         if kept is not None:
             new = np.where(kept[np.arange(128)[index]][:, None], old, new)

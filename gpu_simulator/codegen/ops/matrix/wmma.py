@@ -231,7 +231,7 @@ def multiply_tiles(lanes, a, b, c, count, detail):
     each = _element(kind_d)[1]
     where = coordinates("d", shape, count, each)
     picked = np.ascontiguousarray(total[:, where[..., 0], where[..., 1]].swapaxes(0, 1))
+    picked = canonical(picked)
     if kind_d == "f16":
         picked = round_to_f16(picked).astype(np.float16)
-    picked = canonical(picked)
     return list(picked.reshape(count, lanes.n, each).view(np.uint32)[:, :, 0])

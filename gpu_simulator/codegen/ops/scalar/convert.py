@@ -151,8 +151,8 @@ def integer_to_float(value, dtype, mode):
 def narrowed(e, value: str, source: str, to: str, mode: str, i) -> str:
     """The expression of float32 or float64 values as FP16 or BF16 bit patterns."""
     if to == "f16":
+        value = value if source == "f64" else f"canonical({value})"  # a float64 passes its NaN on
         x = f"{value}.astype(f2)" if mode == "rn" else f"to_f16({value}, {mode!r})"
-        x = x if source == "f64" else f"canonical({x})"  # a float64 passes its NaN on
         if "sat" in i.parts or "relu" in i.parts:
             x = f"clamp_half({x}, {'None' if 'relu' in i.parts else 1})"
         return f"{x}.view(u2)"
