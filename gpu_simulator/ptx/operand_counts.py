@@ -50,7 +50,7 @@ _TYPES = {
     "setp set": f"{_BITS} {_WHOLE} {_FLOAT} {_HALF}",
     "selp slct": f"{_BITS} {_WHOLE} {_FLOAT}",
     "mov": f"pred {_BITS} {_WHOLE} {_FLOAT} {_HALF} b128",
-    "cvt": f"u8 s8 {_WHOLE} {_FLOAT} {_HALF} tf32 e4m3x2 e5m2x2",
+    "cvt": f"u8 s8 {_WHOLE} {_FLOAT} {_HALF} tf32 e4m3x2 e5m2x2 e2m3x2 e3m2x2 e2m1x2 ue8m0x2",
     "ld ldu st": f"b8 u8 s8 {_BITS} {_WHOLE} {_FLOAT} f16 bf16 f16x2 bf16x2 b128",
     "atom red": f"{_BITS} {_WHOLE} {_FLOAT} {_HALF} b128",
     "popc clz bfind brev bfe bfi": "b32 b64 u32 s32 u64 s64",

@@ -18,7 +18,8 @@ _MODES = ("rn", "rz", "rm", "rp", "rna", *_TO_INTEGER, "ftz", "sat", "satfinite"
 @op(
     "cvt",
     forms="all pairs of u8 … s64, f16, bf16, f32, f64; rn rz rm rp rni rzi rmi rpi sat ftz relu; f16x2, bf16x2, tf32; "
-    "e4m3x2 and e5m2x2 (satfinite, relu) from f32 and f16x2, and to f16x2",
+    "e4m3x2 and e5m2x2 (satfinite, relu) from f32 and f16x2, e2m3x2, e3m2x2 and e2m1x2 from f32, and all to f16x2; "
+    "ue8m0x2 (rz, rp, satfinite) from f32 and bf16x2, and to bf16x2",
 )
 def cvt(e, i):
     """Conversions."""
