@@ -92,8 +92,9 @@ def _float(e, i, kind: str):
     family, mode = i.family, rounding(i)
     e.allow("ftz", "sat", "approx", "full", "NaN", "xorsign", "abs", *ROUNDINGS)
     v = sources(e, i, kind)
-    if "xorsign" in i.parts:
-        raise e.unsupported()
+    crossed = "xorsign" in i.parts
+    if crossed != ("abs" in i.parts[1:]) or (crossed and (len(v) != 2 or kind != "f32")):
+        raise e.unsupported("this use of .abs and .xorsign")
     if family in ("add", "sub"):
         if mode == "rn":
             x = f"({v[0]} {'+' if family == 'add' else '-'} {v[1]})"
@@ -111,7 +112,7 @@ def _float(e, i, kind: str):
         which = f"nan_{family}" if "NaN" in i.parts else f"float_{family}"
         x = v[0]
         for other in v[1:]:
-            x = f"{which}({x}, {other})"
+            x = f"{which}({x}, {other})" if not crossed else f"xorsign({which}, {x}, {other})"
     elif family == "abs":
         x = f"np.abs({v[0]})"
     elif family == "neg":
@@ -127,6 +128,13 @@ def negated(x):
     """The opposite numbers. A NaN stays as it is; an H200 does so with a float64."""
     out = np.where(np.isnan(x), x, -x)
     return out if out.ndim else out[()]
+
+
+@runtime
+def xorsign(choose, a, b):
+    """min or max of |a| and |b|, with a minus where just one of a and b has one."""
+    out = np.copysign(choose(np.abs(a), np.abs(b)), np.where(np.signbit(a) ^ np.signbit(b), a.dtype.type(-1), 1))
+    return out.astype(a.dtype)
 
 
 @runtime
@@ -183,8 +191,8 @@ _ROUNDED = "f32 f64 (rn rz rm rp)"
         "mad": f"lo, hi, wide: {_WHOLE}; {_ROUNDED}; sat, ftz",
         "fma": f"{_ROUNDED}; {_HALF}; f32x2; sat, ftz, relu",
         "div": f"{_WHOLE}; {_ROUNDED}; full, approx, ftz",
-        "min": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz",
-        "max": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz",
+        "min": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz, xorsign.abs of f32",
+        "max": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz, xorsign.abs of f32",
         "abs": f"s16 s32 s64; f32 f64; {_HALF}; ftz",
         "neg": f"s16 s32 s64; f32 f64; {_HALF}; ftz",
     },
