@@ -19,7 +19,7 @@ _SCALAR = {
 
 @op(*_SCALAR, forms="u32 and s32; a byte or half of a source; sat, except of vmad; no second operation")
 def scalar_video(e, i):
-    """Video instructions: two sources of 32 bits or parts of them, extended by their types, computed without overflow."""
+    """Video instructions of two sources, 32 bits or a part of them, extended by their types and computed exactly."""
     mad = i.family == "vmad"
     e.allow("sat")
     result, *sources = types_of(i.parts)
