@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.codegen.registry import types_of
 from gpu_simulator.observers.happens_before import LANE_BITS, LANE_MASK
+from gpu_simulator.ptx.types import CODES, SIZE
 
 WIDEST = 16
+GLOBAL = ("ld", "ldu", "st", "atom", "red")  # instructions that access a few bytes of global memory for each lane
 # Whether an asynchronous copy may still write (FILLED) or read (READ) a cell of shared memory.
 FREE, FILLED, READ = 0, 1, 2
 
@@ -133,6 +136,20 @@ class GlobalShadow(Shadow):
     unset = False
 
     leaving: np.ndarray | None = None
+
+    @classmethod
+    def bytes_for(cls, sites, size: int, arrays: list[np.ndarray]) -> int:
+        """An estimate of the bytes that shadows of `size` bytes take, `arrays` among them.
+
+        sites: the instructions. A cell is as narrow as the narrowest access: taken as that of the elements of an array,
+        or wider if no instruction accesses so few bytes; 4 bytes at most.
+        """
+        plain = [
+            i for i in sites if i.family in GLOBAL and not {"shared", "shared__cta", "local", "param"} & {*i.parts}
+        ]
+        least = min((SIZE[CODES[kind]] for item in plain for kind in types_of(item.parts)[-1:]), default=4)
+        cells = [array.nbytes // min(4, max(least, array.dtype.itemsize)) for array in arrays]
+        return cls.BYTES_A_CELL * (sum(cells) + (size - sum(array.nbytes for array in arrays)) // 4)
 
     def leave(self, cells: np.ndarray, what: int) -> None:
         if self.leaving is None:
