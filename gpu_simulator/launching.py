@@ -321,14 +321,16 @@ class Launch:
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(progress(self)) from None
             except SimulatorError as error:
+                first = isinstance(error, MbarrierFault) or bool(self.unwritten)
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
-                    cause = str(widest_first(self.hazards.found)[0])
+                    found = widest_first(self.hazards.found)[0]
+                    cause, first = str(found), first or found.kind == "uninitialised read"
                 elif self.unwritten:
                     cause = next(iter(self.unwritten.values()))
                 else:
                     cause = ""
                 if cause:
-                    if isinstance(error, MbarrierFault) or self.unwritten:
+                    if first:
                         error.message = f"{cause} After that: {error.message}"
                     else:
                         error.message += f" Found before that: {cause}"

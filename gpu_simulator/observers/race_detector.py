@@ -28,6 +28,7 @@ from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, Sh
 from gpu_simulator.observers.strong_order import StrongOrder
 from gpu_simulator.observers.struct_padding import is_padding
 from gpu_simulator.observers.tcgen05.checker import Tcgen05Checker
+from gpu_simulator.observers.unwritten.later_stores import later_store
 from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
 
@@ -280,15 +281,19 @@ class RaceDetector(Observer):
             return
         row, column = np.argwhere(last == 0)[0]
         words = self.words(access, row, column)
-        program, site = self.resident.program, access.site
+        program, site, later = self.resident.program, access.site, ""
+        if access.shadow is self.shared and access.verb == "reads":
+            at = int(access.cells[row, column]) * access.shadow.cell % self.resident.shared_stride
+            later = later_store(self.resident, access.lanes - self.first_lane, words.lane - self.first_lane, at)
         padding = access.verb == "reads" and self.hazards.may_copy_padding(site) and is_padding(program, site, last)
         self.hazards.add(
             "uninitialised read",
             access.site,
             -1,
             lambda: (
-                f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written"
+                f"{words.here(access.site)} {access.verb} {words.place}, which {later or 'nothing has written'}"
                 + (f": {variable}." if (variable := self._variable(access, row, column)) else ".")
+                + " The lanes of a warp do not keep step; it needs __syncwarp() between the two." * bool(later)
                 + " What is read is only copied: if it is the padding of a struct, it does no harm." * padding
             ),
             severity=SUSPICIOUS if padding else ERROR,

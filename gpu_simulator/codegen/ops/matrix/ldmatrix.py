@@ -69,8 +69,8 @@ def _rows(resident, lanes, site, address, count):
         lane = resident.name_lane(int(lanes.lane_numbers()[32 * at + present[at].argmax()]))
         raise WarpFault(
             f"{resident.describe(site)}: {lane} executes it without lanes {spans(np.flatnonzero(~present[at]))} of its "
-            "warp, which have ended or are elsewhere. All 32 lanes of a warp have to execute this instruction together, "
-            "because each gives the address of a row; what happens otherwise is undefined."
+            "warp, which have ended or are elsewhere. All 32 lanes of a warp have to execute this instruction together; "
+            "what happens otherwise is undefined."
         )
     return index.reshape(lanes.warps, 8 * count), found[1]
 
