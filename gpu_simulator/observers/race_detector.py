@@ -35,6 +35,8 @@ from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 class RaceDetector(Observer):
     """Observer of all events that affect the order of accesses. Those of asynchronous units go to their checkers."""
 
+    ignores_discarded = True
+
     def __init__(self, resident, hazards):
         super().__init__(resident)
         self.hazards = hazards

@@ -348,3 +348,28 @@ def test_weakened_accesses_lose_their_order_only():
         (2, text.replace(".volatile", "")),
         (3, text.replace(".acquire.gpu", "")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("n", "found"),
+    [
+        ("t == 0 ? s[3] : 0", []),  # one load by all threads, and a selection
+        ("t != 0 ? 1 : s[3] * 2 + n", []),
+        ("t == 32 ? s[3] : 0", ["race"]),
+        ("t < 33 ? s[3] : 0", ["race"]),
+        ("(t == 0 ? s[3] : 0) + s[3]", ["race"]),
+    ],
+)
+def test_what_a_selection_discards_has_not_been_read(n, found, cuda):
+    source = f"""extern "C" __global__ void kernel(int* out, int n) {{
+      __shared__ int s[64];
+      int t = threadIdx.x;
+      s[t] = t;
+      __syncthreads();
+      n = {n};
+      if (t == 0) s[3] = n + 5;
+      out[t] = n;
+    }}"""
+    assert "selp" in compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel").ptx
+    report = cuda(source, np.zeros(64, np.int32), 1, block=64, observers=("hazards",))
+    assert [hazard.kind for hazard in report.hazards] == found

@@ -69,7 +69,7 @@ def _rows(resident, lanes, site, address, count):
         lane = resident.name_lane(int(lanes.lane_numbers()[32 * at + present[at].argmax()]))
         raise WarpFault(
             f"{resident.describe(site)}: {lane} executes it without lanes {spans(np.flatnonzero(~present[at]))} of its "
-            "warp, which have ended or are elsewhere. All 32 lanes of a warp have to execute this instruction together; "
+            "warp, which have ended or are elsewhere. All lanes of a warp have to execute this instruction together; "
             "what happens otherwise is undefined."
         )
     return index.reshape(lanes.warps, 8 * count), found[1]
