@@ -21,7 +21,7 @@ from gpu_simulator.observers.global_copies import GlobalCopies
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gpu_simulator.observers.proxies.async_proxy_checker import AsyncProxyChecker
 from gpu_simulator.observers.proxies.proxy_fences import ProxyFences
-from gpu_simulator.observers.race_messages import LANES, Words, changed, explain, in_flight, reach_of
+from gpu_simulator.observers.race_messages import BLOCKS, LANES, Words, changed, explain, in_flight, reach_of
 from gpu_simulator.observers.register_shares import RegisterShares
 from gpu_simulator.observers.severities import ERROR, RACE, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, SharedShadow
@@ -127,6 +127,8 @@ class RaceDetector(Observer):
             if not self.check_shared(access, last):
                 self.check(access, last, "wrote")
             if access.shadow is not self.shared:
+                if access.shadow.hidden is not None and not strong:
+                    self.check(access, access.shadow.hidden[access.cells], "wrote")
                 self.copied.check(access)
                 if hazards.copies[site]:
                     self.copied.reads_source(access)
@@ -168,7 +170,11 @@ class RaceDetector(Observer):
             self.strong.publish(access, last, event)
             if reads:
                 self.strong.see(access, last, event)
-            access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
+            stamp = np.broadcast_to(np.int64(event) << LANE_BITS | access.lanes, access.cells.shape)
+            access.shadow.written[access.cells] = stamp
+            if access.shadow is not self.shared:
+                access.shadow.hide(access.cells, access.lanes, last)
+                access.shadow.hide(access.cells, access.shadow.written[access.cells] & LANE_MASK, stamp)
             self.strong.check_scope(access)
 
     def _changed(self, access: Access, before, past: str) -> None:
@@ -236,6 +242,8 @@ class RaceDetector(Observer):
             passed_on = past == "read" and access.verb == "writes" and self.hazards.passed_on(other)
             step = "passed on" if passed_on else "exchanged"
         read, updated = (other, access.site) if past == "read" else (access.site, other)
+        if not step and past == "wrote" and reach == BLOCKS and self.order.heard_of_block(words.lane, lane, before):
+            step = "counted"
         guessed = bool(self.hazards.accesses.atomic[updated]) and self.hazards.guessed(read)
         step = "guessed" if guessed else step
         self.hazards.add(
