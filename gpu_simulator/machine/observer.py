@@ -42,10 +42,9 @@ class Observer:
     picked   (n,) positions of the executing lanes in `lanes`, or None for all
     """
 
-    ignores_discarded = False  # whether `read` is not to be called for lanes that discard what they read
-
     def __init__(self, resident: ResidentBlocks):
         self.resident = resident
+        self.ignores_discarded = False  # whether `read` is not to be called for lanes that discard what they read
 
     # ---- Loads, stores and atomics ----
 

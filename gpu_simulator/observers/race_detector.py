@@ -35,11 +35,9 @@ from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 class RaceDetector(Observer):
     """Observer of all events that affect the order of accesses. Those of asynchronous units go to their checkers."""
 
-    ignores_discarded = True
-
     def __init__(self, resident, hazards):
         super().__init__(resident)
-        self.hazards = hazards
+        self.hazards, self.ignores_discarded = hazards, True
         self.order = Ordering(
             resident,
             hazards.strong_writes,

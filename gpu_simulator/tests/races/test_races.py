@@ -373,3 +373,27 @@ def test_what_a_selection_discards_has_not_been_read(n, found, cuda):
     assert "selp" in compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel").ptx
     report = cuda(source, np.zeros(64, np.int32), 1, block=64, observers=("hazards",))
     assert [hazard.kind for hazard in report.hazards] == found
+
+
+@pytest.mark.parametrize("meet", ["", "__syncthreads();"])
+@pytest.mark.parametrize(("add", "read"), [("atomicAdd(&part[t & 31], 1);", "part[t]"),
+                                           ("part[32 + b * 64 + t] = 1;", "part[32 + t] + part[64 + t]")])  # fmt: skip
+def test_the_last_block_reads_what_all_threads_have_stored(add, read, meet, cuda):
+    """Each block is counted by one thread, whose fence orders its own stores and those that it has been told of."""
+    source = f"""extern "C" __global__ void kernel(int* part, unsigned* count, int* out) {{
+      __shared__ bool last;
+      int t = threadIdx.x, b = blockIdx.x;
+      {add}
+      __threadfence();
+      {meet}
+      if (t == 0) last = atomicAdd(count, 1) == gridDim.x - 1;
+      __syncthreads();
+      __threadfence();
+      if (last && t < 32) out[t] = {read};
+    }}"""
+    arrays = np.zeros(32 + 4 * 64, np.int32), np.zeros(1, np.uint32), np.zeros(32, np.int32)
+    found = cuda(source, *arrays, grid=4, block=64, observers=("hazards",)).hazards
+    assert [hazard.kind for hazard in found] == ([] if meet else ["race"])
+    if found:
+        said = str(found[0])
+        assert "meet at __syncthreads() after their stores" in said and "needs __threadfence()" not in said
