@@ -7,6 +7,8 @@ arrival of the waiting threads, or of threads that know of them.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from gpu_simulator.observers.severities import SUSPICIOUS
@@ -33,19 +35,16 @@ class MbarrierWaiters:
         for warp, (phase, event, site, lane) in record.waits.items():
             if phase != ended - 1 or event <= max(self.order.floor, self._known(record, warp)) or told.chains:
                 continue
-            resident = self.resident
-            self.hazards.add(
-                "early arrival",
-                site,
-                -1,
-                lambda site=site, lane=lane, phase=phase: (
-                    f"{resident.describe(site)}: {resident.name_lane(lane)} has waited for phase {phase} (parity "
-                    f"{phase & 1}) of the mbarrier at shared address {barrier.address}, but the next phase does not "
-                    "wait for this thread: it neither arrives nor meets one that does. Two phases may pass before it looks, "
-                    "and then it waits for ever; count it among the arrivals, or let it meet a thread that arrives."
-                ),
-                severity=SUSPICIOUS,
-            )
+            say = partial(self._said, site, lane, phase, barrier)
+            self.hazards.add("early arrival", site, -1, say, severity=SUSPICIOUS)
+
+    def _said(self, site: int, lane: int, phase: int, barrier) -> str:
+        return (
+            f"{self.resident.describe(site)}: {self.resident.name_lane(lane)} has waited for phase {phase} (parity "
+            f"{phase & 1}) of the mbarrier at shared address {barrier.address}, but the next phase does not wait for this "
+            "thread: it neither arrives nor meets one that does. Two phases may pass before it looks, and then it waits "
+            "for ever; count it among the arrivals, or let it meet a thread that arrives."
+        )
 
     def _known(self, record, warp: int) -> int:
         """The last event of a warp of which a thread that has arrived knows; with wgmma, of a warp of its warpgroup."""
