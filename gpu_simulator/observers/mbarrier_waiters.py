@@ -41,9 +41,9 @@ class MbarrierWaiters:
     def _said(self, site: int, lane: int, phase: int, barrier) -> str:
         return (
             f"{self.resident.describe(site)}: {self.resident.name_lane(lane)} has waited for phase {phase} (parity "
-            f"{phase & 1}) of the mbarrier at shared address {barrier.address}, but the next phase does not wait for this "
-            "thread: it neither arrives nor meets one that does. Two phases may pass before it looks, and then it waits "
-            "for ever; count it among the arrivals, or let it meet a thread that arrives."
+            f"{phase & 1}) of the mbarrier at shared address {barrier.address}, but the next phase does not wait for "
+            "this thread: it neither arrives nor meets one that does. Two phases may pass before it looks, and then it "
+            "waits for ever; count it among the arrivals, or let it meet a thread that arrives."
         )
 
     def _known(self, record, warp: int) -> int:

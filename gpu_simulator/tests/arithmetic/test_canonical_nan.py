@@ -90,27 +90,6 @@ def test_products_of_tiles(kind, cuda):
     assert (rows[:4] == (0x7FFFFFFF if kind == "f32" else 0x7FFF7FFF)).all() and not rows[4:].any()
 
 
-@pytest.mark.parametrize("used", [True, False])
-@pytest.mark.parametrize("space", ["", "__shared__ "])
-def test_atomic_sums(space, used, cuda):
-    source = (
-        HEAD
-        + f"""(const float* in, unsigned* out) {{
-      {space}float{"" if space else "*"} sum{"" if space else " = (float*)out + 1"};
-      float* at = {"&sum" if space else "sum"};
-      if (threadIdx.x == 0) *at = 0;
-      __syncthreads();
-      {"out[2 + threadIdx.x] = __float_as_uint(" if used else "("}atomicAdd(at, in[threadIdx.x]));
-      __syncthreads();
-      if (threadIdx.x == 0) out[0] = __float_as_uint(*at);
-    }}"""
-    )
-    out = np.zeros(34, np.uint32)
-    cuda(source, MANY.view(np.float32), out)
-    assert out[0] == 0x7FFFFFFF
-    assert not used or sorted(out[2:].tolist()) == [0] + 31 * [0x7FFFFFFF]
-
-
 def test_numbers_pass_unchanged():
     numbers = np.array([0, -0.0, np.inf, -np.inf, 1e-45, 3.4e38, -3.4e38], np.float32)
     with np.errstate(all="ignore"):
