@@ -152,9 +152,9 @@ def explain(
         )
     elif step == "counted":
         why = (
-            "a thread of that block has told later that the block is done, but by then this one need not have written: "
-            "the fence of each orders its own stores. All threads of the block have to meet at __syncthreads() after "
-            "their stores, and before one of them counts the block."
+            "nothing orders the two blocks: a thread of that block has published something later, but its fence "
+            "orders its own stores. The threads of the block have to meet at __syncthreads() after their stores, and "
+            "before one of them counts the block, sets a flag or unlocks (within one warp __syncwarp() is enough)."
         )
     elif step == "acquire":
         fence = "__threadfence_block()" if one_block else "__threadfence()"
