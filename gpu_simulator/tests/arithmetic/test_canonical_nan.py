@@ -90,6 +90,22 @@ def test_products_of_tiles(kind, cuda):
     assert (rows[:4] == (0x7FFFFFFF if kind == "f32" else 0x7FFF7FFF)).all() and not rows[4:].any()
 
 
+def test_a_sum_that_is_used_further_is_not_looked_at_and_one_that_is_stored_is():
+    """What only arithmetic reads shows no bits; each way out of it gives the NaN all the same."""
+    at = ptx_text.at("%d", "%t", 4, "%q1")
+    head = "mov.b32 %f1, 0fFFC00001; fma.rn.f32 %f2, %f1, %f1, %f1;"
+    for use, due in (
+        ("mul.f32 %f3, %f2, %f2; mov.b32 %r2, %f3;", 0x7FFFFFFF),
+        ("setp.eq.u32 %p1, %t, %t; selp.f32 %f3, %f2, %f1, %p1; mov.b32 %r2, %f3;", 0x7FFFFFFF),
+        ("mul.f32 %f3, %f2, %f2; cvt.f64.f32 %g1, %f2; mov.b64 {%r1, %r2}, %g1;", 0x7FFFFFFF),
+        ("cvt.rn.bf16x2.f32 %r2, %f2, %f2;", 0x7FFF7FFF),
+        ("max.f32 %f3, %f2, 0f3F800000; mov.b32 %r2, %f3;", 0x3F800000),
+    ):
+        out = np.zeros(32, np.uint32)
+        ptx_text.run(f"{head} {use} {at} st.global.b32 [%q1], %r2;", None, None, out)
+        assert [hex(int(word)) for word in set(out)] == [hex(due)], use
+
+
 def test_numbers_pass_unchanged():
     numbers = np.array([0, -0.0, np.inf, -np.inf, 1e-45, 3.4e38, -3.4e38], np.float32)
     with np.errstate(all="ignore"):

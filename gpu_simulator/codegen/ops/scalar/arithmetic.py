@@ -8,6 +8,7 @@ from gpu_simulator.arithmetic.exact import SMALL, near_the_ends, repaired
 from gpu_simulator.arithmetic.rounding import canonical, directed_f64, fma_f64, sum_to_odd, two_sum, with_mode
 from gpu_simulator.codegen.ops.scalar import half, integer
 from gpu_simulator.codegen.registry import op, types_of
+from gpu_simulator.ptx.ir import Register
 from gpu_simulator.runtime import runtime
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
@@ -24,7 +25,46 @@ def finish(e, i, expression: str) -> str:
         expression = f"flush({expression})"
     if "sat" in i.parts:
         return f"saturate({expression})"
-    return f"canonical({expression})" if "f32" in i.parts else expression
+    return f"canonical({expression})" if "f32" in i.parts and _shows_bits(e, i) else expression
+
+
+# What takes a float32 as a number, and gives the same for each NaN.
+_NUMERIC = set(
+    [
+        "add",
+        "sub",
+        "mul",
+        "mad",
+        "fma",
+        "div",
+        "min",
+        "max",
+        "abs",
+        "neg",
+        "sqrt",
+        "rcp",
+        "rsqrt",
+        "sin",
+        "cos",
+        "lg2",
+        "ex2",
+        "tanh",
+        "setp",
+        "set",
+        "testp",
+    ]
+)
+_NARROWER = {"f16", "bf16", "f16x2", "bf16x2"}
+
+
+def _shows_bits(e, i) -> bool:
+    """Whether something else than arithmetic reads the result of an instruction, such as a store or a move."""
+    register, sites = i.operands[0], e.program.sites
+    readers = (sites[site] for site in e.program.readers.get(getattr(register, "index", -1), ()))
+    return type(register) is not Register or not all(
+        item.parts[-1] == "f32" and (item.family in _NUMERIC or (item.family == "cvt" and _NARROWER & {*item.parts}))
+        for item in readers
+    )
 
 
 def sources(e, i, kind: str) -> list[str]:
@@ -119,8 +159,7 @@ def _float(e, i, kind: str):
         x = f"negated({v[0]})" if kind == "f64" else f"(-{v[0]})"
     else:
         raise e.unsupported()
-    fused = x.startswith("fma_f32(") and not {"ftz", "sat"} & set(i.parts)  # it has looked for NaN already
-    e.write(i.operands[0], x if fused else finish(e, i, x), kind)
+    e.write(i.operands[0], finish(e, i, x), kind)
 
 
 @runtime
@@ -220,7 +259,7 @@ def _pairs(e, i):
         raise e.unsupported("a directed rounding of f32x2")
     v = [f"parts({e.read(o, 'b64')}, f4)" for o in i.operands[1:]]
     if i.family == "fma":
-        x = f"fma_f32({v[0]}, {v[1]}, {v[2]})"
+        x = f"canonical(fma_f32({v[0]}, {v[1]}, {v[2]}))"
     else:
         x = f"canonical({v[0]} {dict(add='+', sub='-', mul='*')[i.family]} {v[1]})"
     e.write(i.operands[0], f"whole({x}, u8)", "b64")
