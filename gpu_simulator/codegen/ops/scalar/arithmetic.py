@@ -25,7 +25,7 @@ def finish(e, i, expression: str) -> str:
         expression = f"flush({expression})"
     if "sat" in i.parts:
         return f"saturate({expression})"
-    return f"canonical({expression})" if "f32" in i.parts and _shows_bits(e, i) else expression
+    return f"canonical({expression})" if "f32" in i.parts and shows_bits(e, i) else expression
 
 
 # What takes a float32 as a number, and gives the same for each NaN.
@@ -57,7 +57,7 @@ _NUMERIC = set(
 _NARROWER = {"f16", "bf16", "f16x2", "bf16x2"}
 
 
-def _shows_bits(e, i) -> bool:
+def shows_bits(e, i) -> bool:
     """Whether something else than arithmetic reads the result of an instruction, such as a store or a move."""
     register, sites = i.operands[0], e.program.sites
     readers = (sites[site] for site in e.program.readers.get(getattr(register, "index", -1), ()))

@@ -6,6 +6,7 @@ import numpy as np
 
 from gpu_simulator.arithmetic.rounding import with_mode
 from gpu_simulator.codegen.ops.scalar import fp8, half
+from gpu_simulator.codegen.ops.scalar.arithmetic import shows_bits
 from gpu_simulator.codegen.registry import op, types_of
 from gpu_simulator.ptx.types import CODES, SIZE
 from gpu_simulator.runtime import runtime
@@ -194,7 +195,7 @@ def floats(e, i, to: str, source: str, mode: str) -> None:
             value = f"directed({value}, {mode!r})"
         elif not (source == "bf16" and to == "f32"):
             value = f"{value}.astype({CODES[to]})"
-            value = f"canonical({value})" if to == "f32" and source == "f16" else value
+            value = f"canonical({value})" if to == "f32" and source == "f16" and shows_bits(e, i) else value
     if "ftz" in i.parts and to == "f32":
         value = f"flush({value})"
     if "sat" in i.parts:
