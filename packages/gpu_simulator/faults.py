@@ -39,8 +39,8 @@ class ClusterFault(SimulatorError):
 
 
 class WarpFault(SimulatorError):
-    """An instruction between the lanes of a warp, executed by a lane that its membermask does not name, or an mma.sp
-    with metadata that have no meaning."""
+    """An instruction between the lanes of a warp, executed by a lane that its membermask does not name or by a part of
+    a warp that has to execute it as a whole; or an mma.sp with metadata that have no meaning."""
 
 
 class WarpgroupFault(SimulatorError):

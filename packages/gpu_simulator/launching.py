@@ -289,10 +289,12 @@ class Launch:
             fixed["the heap of malloc, which is kept twice"] = 2 * self.heap_bytes
         if self.placement.crossing is not None:
             fixed["the room before the array at a 4 GiB line, which is kept twice"] = 2 * BELOW_LINE
-        if hazards:  # estimated for shadow cells of 4 bytes
+        if hazards:  # the record of shared memory is estimated for cells of 4 bytes
             a_cell = SharedShadow.bytes_a_cell(lanes // 32 * self.clusters.size)
             block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4
-            fixed["the hazards' record of global memory"] = GlobalShadow.BYTES_A_CELL * arrays // 4
+            record = GlobalShadow.bytes_for(program.sites, arrays, [array for _, array in self.buffers])
+            each = f"{max(1, round(record / max(arrays, 1)))} bytes for each byte of it"
+            fixed[f"the hazards' record of global memory, {each}"] = record
         self.account = Account(limit_bytes(max_bytes))
         size = self.clusters.size  # the blocks of a cluster are resident together
         wanted = max(1, min(LANES_AT_ONCE // (lanes * size), self.blocks // size))
@@ -319,14 +321,16 @@ class Launch:
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(progress(self)) from None
             except SimulatorError as error:
+                first = isinstance(error, MbarrierFault) or bool(self.unwritten)
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
-                    cause = str(widest_first(self.hazards.found)[0])
+                    found = widest_first(self.hazards.found)[0]
+                    cause, first = str(found), first or found.kind == "uninitialised read"
                 elif self.unwritten:
                     cause = next(iter(self.unwritten.values()))
                 else:
                     cause = ""
                 if cause:
-                    if isinstance(error, MbarrierFault) or self.unwritten:
+                    if first:
                         error.message = f"{cause} After that: {error.message}"
                     else:
                         error.message += f" Found before that: {cause}"

@@ -34,7 +34,7 @@ class Case:
     body: instead of `text`, CUDA statements that use x0, x1, … (input arrays), y0, y1, … (output arrays), `i` (number
     of the thread in the grid) and `lane`.
     ins, outs: PTX types; an operand may name its set of values after a colon ("s32:nonzero", see inputs.py).
-    tolerance: (relative, absolute) error for approximations; None: equal values and signs, and any NaN equals any NaN.
+    tolerance: (relative, absolute) error for approximations; None: the same bits, of a NaN too.
     lanes: number of threads, a multiple of 32; 0: 64 or 128, depending on the number of operands.
     per_lane: elements of each output per thread, by default 1.   words: elements of each input, by default one per
     thread.   sort: compare the results of a warp sorted, because the order of the lanes is not defined.
@@ -138,8 +138,8 @@ def agree(case: Case, got: Iterable[np.ndarray], wanted: Iterable[np.ndarray]) -
         if a.dtype.kind != "f":
             verdicts.append(a == b)
             continue
-        both_nan = np.isnan(a) & np.isnan(b)
-        same = (a == b) & (np.signbit(a) == np.signbit(b)) | both_nan
+        bits = f"u{a.dtype.itemsize}"
+        same = a.view(bits) == b.view(bits)
         if case.tolerance is not None:
             relative, absolute = case.tolerance
             with np.errstate(all="ignore"):

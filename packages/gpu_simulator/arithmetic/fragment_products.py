@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from gpu_simulator.arithmetic.fp8 import decoded
-from gpu_simulator.arithmetic.rounding import bf16_to_f32, round_to_f16
+from gpu_simulator.arithmetic.rounding import bf16_to_f32, canonical, round_to_f16
 from gpu_simulator.hardware.fragments import gather_a, gather_b, gather_c, scatter_c
 from gpu_simulator.runtime import runtime
 
@@ -87,9 +87,9 @@ def results(lanes, tile, rows: int, columns: int, form, dtype=np.uint32):
     dtype: of the registers; it has 4 bytes.
     """
     if form[5] == "f16":
-        pairs = tile.astype(np.float16).view(np.uint32)  # (warps, rows·m, columns·4)
+        pairs = canonical(tile).astype(np.float16).view(np.uint32)  # (warps, rows·m, columns·4)
         warps, halves = tile.shape[0], form[0] // 8
         parts = pairs.reshape(warps, rows, halves, 8, columns, 4).transpose(1, 4, 2, 0, 3, 5)
         return list(np.ascontiguousarray(parts).reshape(-1, lanes.n))
-    parts = np.ascontiguousarray(scatter_c(tile, rows, columns)).reshape(-1, lanes.n)
+    parts = canonical(np.ascontiguousarray(scatter_c(tile, rows, columns)).reshape(-1, lanes.n))
     return list(parts if parts.dtype == dtype else parts.view(dtype))

@@ -9,6 +9,9 @@ from gpu_simulator.runtime import runtime
 
 _SMALL, _LARGE = 0x38800000, 0x477FF000  # 2^-14 is the smallest normal FP16 number; from 65520 on it overflows
 _TINY = {np.dtype(kind).char: np.finfo(kind).tiny for kind in (np.float16, np.float32, np.float64)}
+# NumPy scalars for `fma_f32`, where making them would take longer than to use them.
+_ONE, _TWO_EXPONENTS = np.uint32(1), np.uint32(0x01FFFFFF)
+_BELOW_F32, _MIDWAY = np.uint64(0x1FFFFFFF), np.uint64(0x10000000)
 _AT_ONCE = 1 << 16  # elements that stay in the cache between the steps
 
 
@@ -42,6 +45,28 @@ def _round_part(x: np.ndarray) -> None:
     bits &= np.uint32(0xFFFFE000)
     if exact is not None:
         x[special] = exact
+
+
+_F32 = np.dtype(np.float32)
+_CANONICAL = {"f": np.uint32(0x7FFFFFFF).view(np.float32), "e": np.uint16(0x7FFF).view(np.float16)}
+
+
+@runtime
+def canonical(x):
+    """Results of float32 or float16 arithmetic with the NaN that NVIDIA GPUs write: 0x7FFFFFFF, or 0x7FFF.
+
+    PTX leaves these NaNs open ("unspecified"), and lets float64 keep its payloads, so float64 is returned as it is.
+    Recorded on an H200 (results/profiles/h200/opcodes.npz).
+    """
+    if x.dtype is _F32 or x.dtype == _F32:
+        flat = x if x.ndim == 1 else x.reshape(-1)
+        square = flat.dot(flat)  # the cheapest way to see a NaN: a sum of squares is one only if a number is
+        if square == square:
+            return x
+    elif x.dtype.char != "e" or ((x.view(np.uint16) & np.uint16(0x7FFF)) <= np.uint16(0x7C00)).all():
+        return x
+    out = np.where(np.isnan(x), _CANONICAL[x.dtype.char], x)
+    return out if out.ndim else out[()]
 
 
 @runtime
@@ -91,9 +116,14 @@ def to_f32_odd(x):
 
 
 @runtime
-def f64_to_bf16(x, mode: str = "rn"):
-    """BF16 patterns of float64 numbers, rounded once."""
-    return f32_to_bf16(to_f32_odd(x), mode)
+def f64_to_bf16(x, mode: str = "rn", keep_nan: bool = False):
+    """BF16 patterns of float64 numbers, rounded once. keep_nan: a NaN keeps its upper bits and is not 0x7FFF."""
+    narrow = to_f32_odd(x)
+    out = f32_to_bf16(narrow, mode)
+    if keep_nan and np.isnan(x).any():
+        out = np.where(np.isnan(x), (narrow.view(np.uint32) >> np.uint32(16)).astype(np.uint16), out)
+        return out if out.ndim else out[()]
+    return out
 
 
 def with_mode(x64, dtype, mode: str):
@@ -124,9 +154,8 @@ def fma_f32(a, b, c, mode="rn"):
         return out if out.ndim else out[()]
     # Rounding twice can only go wrong where the float64 sum lies midway between two float32 values.
     out = total.astype(np.float32)
-    bits = total.view(np.uint64) & np.uint64(0x1FFFFFFF)
-    midway = bits == np.uint64(0x10000000)
-    tiny = (out.view(np.uint32) << np.uint32(1)) - np.uint32(1) < np.uint32(0x01FFFFFF)
+    midway = (total.view(np.uint64) & _BELOW_F32) == _MIDWAY
+    tiny = (out.view(np.uint32) << _ONE) - _ONE < _TWO_EXPONENTS
     if midway.any() or tiny.any():
         return with_mode(sum_to_odd(p, c.astype(np.float64)), np.float32, "rn")
     return out

@@ -144,15 +144,14 @@ def _array(text: str, kind: str, shape: Sequence[int], fill: str | None, seed: i
         values = random.standard_normal(count) if float_like else random.integers(0, 100, count)
     elif fill == "arange":
         values = np.arange(count)
-    elif value is not None:
-        if not float_like:
-            value = _typed(f"{kind}={fill}", kind, value)
-        values = np.full(count, value)
-    else:
-        values = np.full(count, int(fill == "ones"))
+    else:  # in the array's own type, because a temporary array of 64-bit numbers may be larger than the memory
+        value = int(fill == "ones") if value is None else value
+        value = value if float_like else _typed(f"{kind}={fill}", kind, value)
+        held = np.dtype(np.float32) if kind == "bf16" else dtype
+        values = np.full(count, value, held) if value else np.zeros(count, held)
     if fill == "uninit":
         return np.full(count * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(tuple(shape))
-    made = to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(dtype)
+    made = to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(dtype, copy=False)
     return made.reshape(tuple(shape))
 
 

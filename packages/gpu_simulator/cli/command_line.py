@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -149,8 +149,13 @@ def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path |
     symbols = _symbols(options)
     arrays = arrays_in(values)
     variables = {name: array for name, array in symbols.items() if isinstance(array, np.ndarray)}
-    before, filled = ({key: array.copy() for key, array in found.items()} for found in (arrays, variables))
-    report = _launch(options, kernel, values, symbols, options.timing or "early")
+    before, filled = {}, {}
+
+    def keep() -> None:
+        before.update({key: array.copy() for key, array in arrays.items()})
+        filled.update({key: array.copy() for key, array in variables.items()})
+
+    report = _launch(options, kernel, values, symbols, options.timing or "early", keep)
     hazards = [(hazard, "") for hazard in report.hazards]
     if options.hazards and not _counted(hazards) and not options.timing:
         known = {(hazard.kind, hazard.line) for hazard, _ in hazards}
@@ -217,8 +222,14 @@ def _symbols(options) -> dict[str, Any]:
     return found
 
 
-def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str):
+def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str, before: Callable = lambda: None):
+    """Launch the kernel. before: called when it is known that the launch fits into memory, and before it begins."""
     with Progress() as progress:
+
+        def begin(run) -> None:
+            before()
+            progress.begin(run)
+
         return launch(
             kernel.program,
             kernel.entry,
@@ -233,7 +244,7 @@ def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str)
             max_seconds=options.max_seconds,
             symbols=symbols,
             uninit=_named(options, UNINIT),
-            on_start=progress.begin,
+            on_start=begin,
         )
 
 

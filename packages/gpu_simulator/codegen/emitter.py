@@ -35,6 +35,7 @@ class Emitter:
         self.program, self.registers, self.full, self.observed = program, registers, full, observed
         self.clustered = clustered
         self.lines: list[str] = []
+        self.code: list[Instruction] = []  # the instructions of the block
         self.guard: str | None = None
         self.instruction: Instruction | None = None
         self.temporaries = 0
@@ -271,6 +272,7 @@ def block_source(
     continue at different ones. full, observed, clustered: as for `Emitter`.   probes: sites with a probe.
     """
     emitter = Emitter(program, program.registers, full, observed, clustered)
+    emitter.code = block.code
     unwritten = program.unwritten
     followed, changed = unwritten.in_block(block) if unwritten.places else ([], [])
     for register in (*bits(block.uses), *followed):

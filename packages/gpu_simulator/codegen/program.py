@@ -16,7 +16,7 @@ from gpu_simulator.codegen.spinning_waits import spinning_waits
 from gpu_simulator.codegen.unwritten_registers import UnwrittenRegisters, holds_float, memory_of
 from gpu_simulator.faults import LaunchError, MalformedPtx
 from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, OTHER_SHARED_WINDOW, SHARED_WINDOW, align_up
-from gpu_simulator.ptx.basic_blocks import blocks_of, twins_of
+from gpu_simulator.ptx.basic_blocks import blocks_of, reads_and_writes, twins_of
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.inlining import flatten
 from gpu_simulator.ptx.ir import Instruction, Module, Special, Variable
@@ -123,6 +123,15 @@ class Program:
     def variable_uses(self) -> dict[str, Uses]:
         """How the kernel uses each variable of the module; see `ptx.variable_uses`."""
         return variable_uses(self.sites)
+
+    @cached_property
+    def readers(self) -> dict[int, set[int]]:
+        """By number of a register, the sites of the instructions that read it."""
+        found: dict[int, set[int]] = {}
+        for item in self.sites:
+            for register in reads_and_writes(item)[0]:
+                found.setdefault(register, set()).add(item.site)
+        return found
 
     def initial_registers(self) -> list:
         """The initial value of each register, of the carry flag and of what `unwritten` needs.

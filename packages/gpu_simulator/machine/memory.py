@@ -343,6 +343,15 @@ class GlobalMemory:
                             "32 bits; the rest was cut off"
                         )
             return "which is in no array"
+        for n, scale in ((n, scale) for n in known for scale in (1, 2, 4, 8, 16)):
+            back = where + (scale << 32)  # an index of 32 bits that overflowed is 2^32 too small
+            if where < self.starts[n] <= back < self.ends[n]:
+                element, size = (back - self.starts[n]) // scale, self.ends[n] - self.starts[n]
+                return (
+                    f"{self.starts[n] - where:,} bytes before {self.names[n]} ({size:,} bytes): "
+                    f"an index of 32 bits has overflowed, which holds {2**31 - 1:,} at most. In 64 bits, as with "
+                    f"(long long)row * columns, it is {element:,}, which lies in the array"
+                )
         if (n := bisect_right(self.starts, where) - 1) >= 0 and self.names[n].endswith(FREED):
             return f"in {self.names[n]}"
         said = []

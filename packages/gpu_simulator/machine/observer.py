@@ -44,6 +44,7 @@ class Observer:
 
     def __init__(self, resident: ResidentBlocks):
         self.resident = resident
+        self.ignores_discarded = False  # whether `read` is not to be called for lanes that discard what they read
 
     # ---- Loads, stores and atomics ----
 

@@ -29,6 +29,7 @@ from gpu_simulator.observers.publications import (
     Told,
     after_fence,
     and_seen,
+    heard_of_block,
     known,
     sees,
     union,
@@ -152,6 +153,14 @@ class Ordering:
         before[row % self.own] |= self.strong[place] > event
         times = self.strong.reshape(-1, 32)[block].max(1)
         return "publish" if (before & (times > event) & (times <= seen)).any() else ""
+
+    def heard_of_block(self, lane: int, other: int, before: int) -> bool:
+        """Whether a lane relies on what a thread of another block has published after a write of that block.
+
+        before: `event << 32 | lane` of the write, by the lane `other`.
+        """
+        block, past = 32 * self.own, self.told.of(lane - 32 * self.first).past
+        return heard_of_block(past, lane // block, other // block, before >> LANE_BITS)
 
     def _saw(self, lane: int) -> int:
         """The last strong write that a lane has read, or another lane before the two met."""

@@ -107,6 +107,16 @@ def known(past: Past, block: int, lane: int, cluster: int, event: int, asked: di
     return False
 
 
+def heard_of_block(past: Past, block: int, other: int, event: int) -> bool:
+    """Whether a thread of a block with this past has acquired what a thread of another block published later."""
+    return any(
+        one.block == other
+        for chain, (near, far) in past.chains.items()
+        for publications in chain.by_cluster.values()
+        for one in _received(publications, block, near, far, event)
+    )
+
+
 def _received(publications, block: int, near: int, far: int, event: int) -> Iterator[Publication]:
     """The publications after an event that a block has acquired, newest first."""
     for one in reversed(publications):

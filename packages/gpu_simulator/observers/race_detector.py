@@ -21,13 +21,14 @@ from gpu_simulator.observers.global_copies import GlobalCopies
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gpu_simulator.observers.proxies.async_proxy_checker import AsyncProxyChecker
 from gpu_simulator.observers.proxies.proxy_fences import ProxyFences
-from gpu_simulator.observers.race_messages import LANES, Words, changed, explain, in_flight, reach_of
+from gpu_simulator.observers.race_messages import BLOCKS, LANES, Words, changed, explain, in_flight, reach_of
 from gpu_simulator.observers.register_shares import RegisterShares
 from gpu_simulator.observers.severities import ERROR, RACE, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, SharedShadow
 from gpu_simulator.observers.strong_order import StrongOrder
 from gpu_simulator.observers.struct_padding import is_padding
 from gpu_simulator.observers.tcgen05.checker import Tcgen05Checker
+from gpu_simulator.observers.unwritten.later_stores import later_store
 from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
 
@@ -36,7 +37,7 @@ class RaceDetector(Observer):
 
     def __init__(self, resident, hazards):
         super().__init__(resident)
-        self.hazards = hazards
+        self.hazards, self.ignores_discarded = hazards, True
         self.order = Ordering(
             resident,
             hazards.strong_writes,
@@ -124,6 +125,8 @@ class RaceDetector(Observer):
             if not self.check_shared(access, last):
                 self.check(access, last, "wrote")
             if access.shadow is not self.shared:
+                if access.shadow.hidden is not None and not strong:
+                    self.check(access, access.shadow.hidden[access.cells], "wrote")
                 self.copied.check(access)
                 if hazards.copies[site]:
                     self.copied.reads_source(access)
@@ -165,7 +168,11 @@ class RaceDetector(Observer):
             self.strong.publish(access, last, event)
             if reads:
                 self.strong.see(access, last, event)
-            access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
+            stamp = np.broadcast_to(np.int64(event) << LANE_BITS | access.lanes, access.cells.shape)
+            access.shadow.written[access.cells] = stamp
+            if access.shadow is not self.shared:
+                access.shadow.hide(access.cells, access.lanes, last)
+                access.shadow.hide(access.cells, access.shadow.written[access.cells] & LANE_MASK, stamp)
             self.strong.check_scope(access)
 
     def _changed(self, access: Access, before, past: str) -> None:
@@ -233,6 +240,8 @@ class RaceDetector(Observer):
             passed_on = past == "read" and access.verb == "writes" and self.hazards.passed_on(other)
             step = "passed on" if passed_on else "exchanged"
         read, updated = (other, access.site) if past == "read" else (access.site, other)
+        if not step and past == "wrote" and reach == BLOCKS and self.order.heard_of_block(words.lane, lane, before):
+            step = "counted"
         guessed = bool(self.hazards.accesses.atomic[updated]) and self.hazards.guessed(read)
         step = "guessed" if guessed else step
         self.hazards.add(
@@ -280,15 +289,19 @@ class RaceDetector(Observer):
             return
         row, column = np.argwhere(last == 0)[0]
         words = self.words(access, row, column)
-        program, site = self.resident.program, access.site
+        program, site, later = self.resident.program, access.site, ""
+        if access.shadow is self.shared and access.verb == "reads":
+            at = int(access.cells[row, column]) * access.shadow.cell % self.resident.shared_stride
+            later = later_store(self.resident, access.lanes - self.first_lane, words.lane - self.first_lane, at)
         padding = access.verb == "reads" and self.hazards.may_copy_padding(site) and is_padding(program, site, last)
         self.hazards.add(
             "uninitialised read",
             access.site,
             -1,
             lambda: (
-                f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written"
+                f"{words.here(access.site)} {access.verb} {words.place}, which {later or 'nothing has written'}"
                 + (f": {variable}." if (variable := self._variable(access, row, column)) else ".")
+                + " The lanes of a warp do not keep step; it needs __syncwarp() between the two." * bool(later)
                 + " What is read is only copied: if it is the padding of a struct, it does no harm." * padding
             ),
             severity=SUSPICIOUS if padding else ERROR,

@@ -107,7 +107,8 @@ def explain(
     """The message about a race, in one or two sentences.
 
     step: see `Ordering.missing_step` and `StrongAccesses.mixed`; or "exchanged" if the lanes of one warp have exchanged
-    values since then, and "passed on" if these are what the other one read; "guessed" if atomicCAS compares it again.
+    values since then, "counted" if a thread of the other block has published something later, "passed on" if these are
+    what the other one read; "guessed" if atomicCAS compares it again.
     """
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
@@ -148,6 +149,12 @@ def explain(
         why = (
             "the lanes have met in a shfl, vote, match or redux since then, but these order no memory; it needs "
             "__syncwarp()."
+        )
+    elif step == "counted":
+        why = (
+            "nothing orders the two blocks: a thread of that block has published something later, but its fence "
+            "orders its own stores. The threads of the block have to meet at __syncthreads() after their stores, and "
+            "before one of them counts the block, sets a flag or unlocks (within one warp __syncwarp() is enough)."
         )
     elif step == "acquire":
         fence = "__threadfence_block()" if one_block else "__threadfence()"

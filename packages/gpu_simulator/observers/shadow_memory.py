@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_simulator.observers.happens_before import LANE_BITS, LANE_MASK
+from gpu_simulator.codegen.registry import types_of
+from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
+from gpu_simulator.ptx.types import CODES, SIZE
 
 WIDEST = 16
+GLOBAL = ("ld", "ldu", "st", "atom", "red")  # instructions that access a few bytes of global memory for each lane
 # Whether an asynchronous copy may still write (FILLED) or read (READ) a cell of shared memory.
 FREE, FILLED, READ = 0, 1, 2
 
@@ -127,12 +130,28 @@ class GlobalShadow(Shadow):
     """Shadow of one array in global memory; `other_read` is a read by another block, if there was one.
 
     leaving: (cells,) what a bulk copy in flight may still do to each, see `global_copies`; None before the first.
+    hidden: (cells,) as `written`, the last atomic update that one of another block followed; None before the first.
     unset: whether the array begins uninitialised, as the heap does, so that nothing may be read before it is written.
     """
 
     unset = False
 
     leaving: np.ndarray | None = None
+    hidden: np.ndarray | None = None
+
+    @classmethod
+    def bytes_for(cls, sites, size: int, arrays: list[np.ndarray]) -> int:
+        """An estimate of the bytes that shadows of `size` bytes take, `arrays` among them.
+
+        sites: the instructions. A cell is as narrow as the narrowest access: taken as that of the elements of an array,
+        or wider if no instruction accesses so few bytes; 4 bytes at most.
+        """
+        plain = [
+            i for i in sites if i.family in GLOBAL and not {"shared", "shared__cta", "local", "param"} & {*i.parts}
+        ]
+        least = min((SIZE[CODES[kind]] for item in plain for kind in types_of(item.parts)[-1:]), default=4)
+        cells = [array.nbytes // min(4, max(least, array.dtype.itemsize)) for array in arrays]
+        return cls.BYTES_A_CELL * (sum(cells) + (size - sum(array.nbytes for array in arrays)) // 4)
 
     def leave(self, cells: np.ndarray, what: int) -> None:
         if self.leaving is None:
@@ -140,6 +159,18 @@ class GlobalShadow(Shadow):
             self.leaving, self.ROWS = np.zeros(self.count, np.uint8), (*self.ROWS, "leaving")
             self.BYTES_A_CELL, self.taken = self.BYTES_A_CELL + 1, self.taken + self.count
         self.leaving[cells] = what
+
+    def hide(self, cells, lanes, before) -> None:
+        """Keep the updates `before` of cells where those that followed, by `lanes`, are of other blocks."""
+        block = 32 * self.own
+        other = ((before & LANE_MASK) // block != lanes // block) & (before >> LANE_BITS > ALWAYS)
+        if not other.any():
+            return
+        if self.hidden is None:
+            self.account(8 * self.count)
+            self.hidden, self.ROWS = np.zeros(self.count, np.int64), (*self.ROWS, "hidden")
+            self.BYTES_A_CELL, self.taken = self.BYTES_A_CELL + 8, self.taken + 8 * self.count
+        self.hidden[cells[other]] = before[other]
 
     def _matters(self, cells, lanes, before, moved):
         kept, block = self.other_read[cells], lanes // (32 * self.own)

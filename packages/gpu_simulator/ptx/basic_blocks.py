@@ -8,7 +8,7 @@ from typing import Any
 
 from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
 from gpu_simulator.ptx.inlining import Flat
-from gpu_simulator.ptx.ir import Group, Immediate, Instruction, Memory, Negated, Pair, Register, Vector
+from gpu_simulator.ptx.ir import Group, Immediate, Instruction, Memory, Negated, Pair, Part, Register, Vector
 from gpu_simulator.ptx.wgmma_forms import with_results
 
 # Instructions that the lanes of a warp execute together.
@@ -99,7 +99,7 @@ def registers_in(operand: Any) -> Iterator[int]:
         yield from registers_in(operand.base)
         for item in operand.coordinates:
             yield from registers_in(item)
-    elif kind is Negated:
+    elif kind in (Negated, Part):
         yield from registers_in(operand.register)
     elif kind is Pair:
         yield from registers_in(operand.first)

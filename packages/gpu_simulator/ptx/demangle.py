@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _LENGTH = re.compile(r"\d{1,4}")
-_LAST = re.compile(r"E(\d{1,4})([A-Za-z_]\w*)$")
-_COPY = re.compile(r"(?:_\d|__\d+_)?$")  # a number, where several variables of a function have one name
+_LAST = re.compile(r"E(\d{1,4})([A-Za-z_][\w$]*)$")
+_COPY = re.compile(r"(?:_\d|__\d+_|_\$_\d+)?$")  # a number, where several variables of a function have one name
 _OURS = re.compile(r"_INTERNAL_|_GLOBAL__N_")  # namespaces that the compiler adds: for a file, for an anonymous one
 
 

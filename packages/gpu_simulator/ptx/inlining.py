@@ -20,6 +20,7 @@ from gpu_simulator.ptx.ir import (
     Module,
     Negated,
     Pair,
+    Part,
     Register,
     Symbol,
     Variable,
@@ -134,8 +135,8 @@ class _Inliner:
                 return kind(tuple(map(moved, operand.items)))
             if kind is Pair:
                 return Pair(moved(operand.first), moved(operand.second))
-            if kind is Negated:
-                return Negated(moved(operand.register))
+            if kind in (Negated, Part):
+                return operand._replace(register=moved(operand.register))
             return operand
 
         operands = tuple(map(moved, item.operands))

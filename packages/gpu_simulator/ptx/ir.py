@@ -55,6 +55,13 @@ class Negated(NamedTuple):
     register: object
 
 
+class Part(NamedTuple):
+    """%r.b1, %r.h0: a byte or a half of a 32-bit register, which video instructions read. name: "b0" to "h1"."""
+
+    register: object
+    name: str
+
+
 class Pair(NamedTuple):
     """%r|%p: two destinations."""
 

@@ -10,8 +10,8 @@ _COUNTS = {
     2: """abs neg not cnot sqrt rcp rsqrt sin cos lg2 ex2 tanh popc clz bfind brev cvt mov cvta isspacep testp ld ldu st
     red vote elect ldmatrix stmatrix movmatrix wmma getctarank""",
     3: """add sub mul div rem min max and or xor shl shr copysign setp set atom match redux mapa mul24 bmsk szext addc
-    subc vabsdiff4 vadd4 vsub4 vmin4 vmax4 vavrg4""",
-    4: "mad fma selp slct shf bfe prmt shfl mma mad24 sad dp4a dp2a madc",
+    subc vabsdiff4 vadd4 vsub4 vmin4 vmax4 vavrg4 vadd vsub vmin vmax""",
+    4: "fns vmad mad fma selp slct shf bfe prmt shfl mma mad24 sad dp4a dp2a madc",
     5: "lop3 bfi",
 }
 _FEWEST = {family: count for count, families in _COUNTS.items() for family in families.split()}
@@ -50,7 +50,7 @@ _TYPES = {
     "setp set": f"{_BITS} {_WHOLE} {_FLOAT} {_HALF}",
     "selp slct": f"{_BITS} {_WHOLE} {_FLOAT}",
     "mov": f"pred {_BITS} {_WHOLE} {_FLOAT} {_HALF} b128",
-    "cvt": f"u8 s8 {_WHOLE} {_FLOAT} {_HALF} tf32 e4m3x2 e5m2x2",
+    "cvt": f"u8 s8 {_WHOLE} {_FLOAT} {_HALF} tf32 e4m3x2 e5m2x2 e2m3x2 e3m2x2 e2m1x2 ue8m0x2",
     "ld ldu st": f"b8 u8 s8 {_BITS} {_WHOLE} {_FLOAT} f16 bf16 f16x2 bf16x2 b128",
     "atom red": f"{_BITS} {_WHOLE} {_FLOAT} {_HALF} b128",
     "popc clz bfind brev bfe bfi": "b32 b64 u32 s32 u64 s64",
@@ -58,7 +58,8 @@ _TYPES = {
     "match": "b32 b64",
     "redux": "u32 s32 b32 f32",
     "vote": "pred b32",
-    "dp4a dp2a vabsdiff4 vadd4 vsub4 vmin4 vmax4 vavrg4": "u32 s32",
+    "fns": "b32",
+    "vadd vsub vmin vmax vmad dp4a dp2a vabsdiff4 vadd4 vsub4 vmin4 vmax4 vavrg4": "u32 s32",
     "cvta mapa getctarank": "u32 u64",
     "ldmatrix stmatrix movmatrix": "b16 b8",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gpu_simulator.ptx.ir import Group, Immediate, Memory, Negated, Pair, Register, Special, Symbol, Vector
+from gpu_simulator.ptx.ir import Group, Immediate, Memory, Negated, Pair, Part, Register, Special, Symbol, Vector
 
 NUMBER = re.compile(
     r"-?(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]{1,16}U?|0[bB][01]{1,64}U?|\d{1,20}U?"
@@ -114,6 +114,8 @@ class OperandReader:
         if not _NAME.match(text):
             raise ValueError(f"{shortened(text)} is not an operand")
         stem, _, item = text.rpartition(".")
+        if item in ("b0", "b1", "b2", "b3", "h0", "h1") and type(self.lookup(stem)) is Register:
+            return Part(self.lookup(stem), item)
         vector = self.lookup(stem) if item in ("x", "y", "z", "w") else None
         if type(vector) is tuple and "xyzw".index(item) < len(vector):
             return vector["xyzw".index(item)]

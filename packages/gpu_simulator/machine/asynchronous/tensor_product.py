@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_simulator.arithmetic.rounding import round_to_f16
+from gpu_simulator.arithmetic.rounding import canonical, round_to_f16
 from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor
 from gpu_simulator.machine.asynchronous import tensor_operands as operands
 
@@ -114,6 +114,8 @@ class Product:
                 target += product
             else:
                 target[...] = product
+            if kind == "f32" and np.isnan(target.max()):
+                target[...] = canonical(target)
             return
         index = lanes if isinstance(lanes, slice) else lanes[:, 0]
         old = view[index, columns]
@@ -123,6 +125,7 @@ class Product:
             if kind == "f16":
                 before = (old & np.uint32(0xFFFF)).astype(np.uint16).view(np.float16).astype(np.float32)
             new = before * np.float32(2.0**-scale) + product if scale else before + product
+        new = canonical(new)
         if kind == "f16":
             new = round_to_f16(np.ascontiguousarray(new)).astype(np.float16).view(np.uint16).astype(np.uint32)
         new = new.astype(view.dtype, copy=False)

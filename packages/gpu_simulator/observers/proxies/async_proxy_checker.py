@@ -19,6 +19,7 @@ from gpu_simulator.machine.mbarriers import Mbarrier
 from gpu_simulator.observers.access import Access, by_array
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS
 from gpu_simulator.observers.mbarrier_users import MbarrierUsers
+from gpu_simulator.observers.mbarrier_waiters import MbarrierWaiters
 from gpu_simulator.observers.publications import NOTHING, union
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ
 
@@ -30,6 +31,7 @@ class Record:
     over: published by completed phases.   told, told_over: what those who arrived have from strong accesses, likewise.
     met, met_over: the same clocks with relaxed arrivals, which order tcgen05 (`tcgen05.order`).
     loads: copies that the current phase counts.   ended: copies of completed phases for which no thread has waited yet.
+    waits: by resident warp, its last wait that is over: (phase, event, site, lane).
     """
 
     def __init__(self, init: int, warps: int):
@@ -39,6 +41,7 @@ class Record:
         self.met, self.met_over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))
         self.loads: list = []
         self.ended: list = []
+        self.waits: dict[int, tuple[int, int, int, int]] = {}
 
 
 class AsyncProxyChecker:
@@ -51,7 +54,7 @@ class AsyncProxyChecker:
             detector.hazards,
             detector.order,
         )
-        self.fences, self.users = detector.fences, MbarrierUsers(detector)
+        self.fences, self.users, self.waiters = detector.fences, MbarrierUsers(detector), MbarrierWaiters(detector)
         self.records: dict[Mbarrier, Record] = {}
         self.clocks: dict[Load, np.ndarray] = {}  # tcgen05.commit -> vector clock of its thread
         self.reported: dict[Load, Load] = {}  # cp.async.mbarrier.arrive -> the same with the cells that its copies fill
@@ -164,12 +167,14 @@ class AsyncProxyChecker:
         np.maximum(record.met_over, record.met, out=record.met_over)
         record.ended += record.loads
         record.loads = []
+        self.waiters.completed(barrier, record)
 
     def mbarrier_passed(self, site: int, barrier, numbers) -> None:
         """Threads have waited for the phase before the current one."""
         if site in self.hazards.accesses.ignored:
             return  # they would go on as well if it were not complete
         self._acquire(site, self.records[barrier], numbers)
+        self.waiters.over(site, barrier, self.records[barrier], numbers)
         self.users.used(site, barrier, numbers)  # after the acquire, because a lane of the same warp may still wait
 
     def _acquire(self, site: int, record, numbers) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from gpu_simulator.observers.access import Access
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
 from gpu_simulator.observers.proxies.global_proxy_fences import GlobalProxyFences
+from gpu_simulator.observers.severities import ERROR, SUSPICIOUS
 from gpu_simulator.observers.shadow_memory import FREE
 
 FENCES = 64  # older ones count as known to all threads, which may miss hazards but reports no false ones
@@ -26,7 +27,8 @@ class ProxyFences:
     by_lane, settled_by_lane: (lanes,) the same for each lane's own events, by fences of a part of its warp; None before
     the first of these.
     fences: the newest, each (event, resident warps that executed it, the last events that each of them covers, the
-    lanes that executed it in warps of which only a part did or None).
+    lanes that executed it in warps of which only a part did or None).   newest: by cluster, the event of the last one,
+    and the last events that it covers.
     """
 
     def __init__(self, detector):
@@ -37,6 +39,7 @@ class ProxyFences:
         self.settled = self.fenced.copy()
         self.by_lane = self.settled_by_lane = None
         self.fences: list = []
+        self.newest: dict[int, tuple] = {}
         self.of_global = GlobalProxyFences(detector)
 
     def proxy_fence(self, lanes, site: int, mask, init_only: bool) -> None:
@@ -62,6 +65,7 @@ class ProxyFences:
         np.maximum.at(self.init_fenced if init_only else self.fenced, rows // self.order.span, covers)
         if not init_only:
             self.fences.append((event, rows, covers, some))
+            self.newest.update(zip((rows // self.order.span).tolist(), ((event, one) for one in covers), strict=True))
 
     def _covered_by_some(self, covers, rows, some) -> None:
         """Set what a fence by a part of a warp covers of that warp. some: the lanes that execute it, ascending."""
@@ -94,14 +98,25 @@ class ProxyFences:
         if names_writer:
             writer = self.resident.name_lane((stamp & LANE_MASK) - self.detector.first_lane).split("), ", 1)[1]
             written = f"{writer} wrote"
+        cluster, local = divmod(((stamp & LANE_MASK) - self.detector.first_lane) >> 5, self.order.span)
+        fence, covers = self.newest.get(cluster, (0, None))
+        if fence <= stamp >> LANE_BITS or covers[local] >= stamp >> LANE_BITS:  # it is earlier, or covers the store
+            fence = 0
+        need = "the threads that wrote need fence.proxy.async after their stores and before the barrier."
+        if fence:
+            need = (
+                f"the fence at {words.site(int(self.hazards.site_of[fence]))} orders the stores of its own thread; "
+                "those of the others need one each, or a barrier before it."
+            )
         self.hazards.add(
             "missing fence",
             access.site,
             other,
             lambda: (
-                f"{words.here(access.site)} {does.format(place=words.place)}, which {written} at {words.site(other)}: "
-                "the threads that wrote need fence.proxy.async after their stores and before the barrier."
+                f"{words.here(access.site)} {does.format(place=words.place)}, which {written} at "
+                f"{words.site(other)}: {need}"
             ),
+            severity=SUSPICIOUS if fence else ERROR,
         )
 
     def unfenced(self, access: Access, last, readers=None) -> np.ndarray:

@@ -375,3 +375,35 @@ def test_a_cluster_barrier_that_some_miss_is_a_deadlock_unless_they_end():
         gpu_simulator.Deadlock, match=r"threads 32-63 wait at barrier.cluster for all threads \(kernel.cu:"
     ):
         run(f"if (t >= 32) {{ {body} }} else {{ __syncthreads(); }}", 64)
+
+
+@pytest.mark.parametrize(
+    ("count", "first", "second", "found"),
+    [
+        (32, "arrive(); wait(i & 1);", "wait(i & 1);", ["early arrival"]),  # two phases may pass before it looks
+        (64, "arrive(); wait(i & 1);", "arrive(); wait(i & 1);", []),
+        (32, "__syncthreads(); arrive(); wait(i & 1);", "__syncthreads(); wait(i & 1);", []),
+        (33, "arrive(); wait(i & 1);", "if (t == 37) arrive(); wait(i & 1);", []),
+    ],
+)
+@pytest.mark.parametrize("timing", ["early", "late"])
+def test_a_phase_waits_for_those_who_waited_for_the_last(timing, count, first, second, found):
+    source = f"""#include "ptx/mbarrier.cuh"
+    extern "C" __global__ void kernel(int* out, int n) {{
+      __shared__ alignas(8) uint64_t memory;
+      const uint32_t barrier = __cvta_generic_to_shared(&memory);
+      const int t = threadIdx.x;
+      const auto arrive = [&] {{ mbarrier_arrive(barrier); }};
+      const auto wait = [&](int parity) {{ mbarrier_wait_parity(barrier, parity); }};
+      if (t == 0) mbarrier_init(barrier, {count});
+      __syncthreads();
+      for (int i = 0; i < n; i++)
+        if (t < 32) {{ {first} }} else {{ {second} }}
+      out[t] = n;
+    }}"""
+    compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
+    out = np.zeros(64, np.int32)
+    report = gpu_simulator.launch(compiled, "kernel", 1, 64, [out, 5], observers=("hazards",), timing=timing)
+    said = [hazard for hazard in report.hazards if hazard.kind != "divergent barrier"]
+    assert [hazard.kind for hazard in said] == found and (out == 5).all()
+    assert not found or ("has waited for phase 0" in str(said[0]) and said[0].severity == "suspicious")

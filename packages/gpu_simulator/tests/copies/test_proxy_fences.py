@@ -64,3 +64,6 @@ def test_a_fence_covers_what_its_lane_wrote_and_was_told_of(name):
 def test_a_fence_of_some_lanes_does_not_cover_the_others(name):
     hazards = found(WRONG[name])
     assert [hazard.kind for hazard in hazards] == ["missing fence"], [str(hazard) for hazard in hazards]
+    others = "a barrier before it" in str(hazards[0])  # a fence follows that does not cover the store
+    assert others == (name not in ("a lane that tells nobody", "the init by another lane"))
+    assert hazards[0].severity == ("suspicious" if others else "error")

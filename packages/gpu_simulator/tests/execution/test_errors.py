@@ -2,10 +2,12 @@
 
 import compiling
 import numpy as np
+import ptx_text
 import pytest
 
 import gpu_simulator
 from gpu_simulator.errors import LaunchError
+from gpu_simulator.faults import WarpFault
 
 HEAD = 'extern "C" __global__ void kernel'
 PTX = """.version 8.0
@@ -221,3 +223,18 @@ def test_compiled_objects_bring_entry_and_dynamic_shared_memory():
     p = out()
     gpu_simulator.launch(made, grid=1, block=32, args=[p])
     assert (p == 1).all()
+
+
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("form", ["ldmatrix", "stmatrix"])
+def test_a_matrix_needs_its_whole_warp(form, count):
+    registers = ", ".join(f"%r{n + 2}" for n in range(count))
+    places = f"{{{registers}}}, [%r1]" if form == "ldmatrix" else f"[%r1], {{{registers}}}"
+    body = (
+        "mov.u32 %r1, smem; and.b32 %r6, %t, 31; mad.lo.u32 %r1, %r6, 16, %r1; setp.gt.u32 %p1, %r6, LAST;\n@%p1 ret;\n"
+        + "".join(f"mov.b32 %r{n}, 0;" for n in range(2, 6))
+        + f"st.shared.v4.b32 [%r1], {{%r2, %r3, %r4, %r5}};\n{form}.sync.aligned.m8n8.x{count}.shared.b16 {places};"
+    )
+    with pytest.raises(WarpFault, match=rf"{form}.*thread \(0, 0, 0\) executes it without lanes 7-31 of its warp"):
+        ptx_text.run(body.replace("LAST", "6"), None, None, None, block=64)
+    ptx_text.run(body.replace("LAST", "31"), None, None, None, block=64)

@@ -12,6 +12,8 @@ import gpu_simulator
 from gpu_simulator import launching, memory_limit
 from gpu_simulator.errors import LabError, LaunchError
 from gpu_simulator.machine import resident_blocks
+from gpu_simulator.machine.address_space import GLOBAL_BASE
+from gpu_simulator.machine.memory import GlobalMemory
 from gpu_simulator.memory_limit import VARIABLE, free_bytes, in_words
 
 HEAD = 'extern "C" __global__ void kernel'
@@ -79,7 +81,36 @@ def test_hazards_need_more():
     source = HEAD + "(unsigned char* p) { for (int i = threadIdx.x; i < 2097152; i += 1024) p[i] = 1; }"
     bytewise = compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
     with pytest.raises(gpu_simulator.BudgetExceeded, match="record of global memory would bring it to"):
-        gpu_simulator.launch(bytewise, "kernel", 1, 1024, [a], max_bytes=40 * MB, observers=("hazards",))
+        gpu_simulator.launch(
+            bytewise, "kernel", 1, 1024, [a.view(np.float32)], max_bytes=40 * MB, observers=("hazards",)
+        )
+
+
+def test_the_record_of_bytes_is_counted_before_the_launch_begins():
+    """Cells of one byte take 24 bytes each; an array of bytes that is read in words has cells of four."""
+    bytewise = compiling.compile(HEAD + "(char* a, int i) { a[i] = 1; }", arch="sm_80", entry="kernel")
+    words = compiling.compile(HEAD + "(int* a, int i) { a[i] = 1; }", arch="sm_80", entry="kernel")
+    for kernel, array, each in ((bytewise, np.zeros(MB, np.uint8), 24), (words, np.zeros(MB, np.uint8), 6)):
+        with pytest.raises(LaunchError, match=f"record of global memory, {each} bytes for each byte of it"):
+            gpu_simulator.launch(kernel, "kernel", 1, 1, [array, 0], max_bytes=7 * MB, observers=("hazards",))
+    array = np.zeros(MB, np.uint8)
+    gpu_simulator.launch(words, "kernel", 1, 1, [array, 0], max_bytes=9 * MB, observers=("hazards",))
+    assert array[0] == 1
+
+
+def test_an_index_that_overflows_is_named():
+    """Arrays of 2 GB are too large for a test, so only the sentence is asked for, of a memory without contents."""
+    memory = object.__new__(GlobalMemory)
+    memory.starts, memory.names, size = [GLOBAL_BASE], ["argument 0"], 2_150_400_000
+    memory.ends = [GLOBAL_BASE + size]
+    said = memory.nearest(GLOBAL_BASE + 239_990 * 8960 - 2**32, 1)
+    assert "2,144,656,896 bytes before argument 0 (2,150,400,000 bytes)" in said
+    assert "holds 2,147,483,647 at most" in said and "it is 2,150,310,400" in said
+    assert "it is 537,000,000," in memory.nearest(GLOBAL_BASE + 4 * (537_000_000 - 2**32), 4), "elements, not bytes"
+    for outside in (-4, size, size - 2**31):
+        assert "overflowed" not in memory.nearest(GLOBAL_BASE + outside, 4)
+    memory.ends = [GLOBAL_BASE + 4096]
+    assert "overflowed" not in memory.nearest(GLOBAL_BASE - 4, 4)
 
 
 def test_endless_printing_is_stopped(cuda):

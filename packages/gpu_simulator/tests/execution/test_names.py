@@ -61,6 +61,7 @@ def test_every_symbol_that_the_compiler_makes_has_its_name_again():
         ("_ZZ4gemmE6smem_b_0", "smem_b"),
         ("_ZZ4gemmE6smem_b__10_", "smem_b"),
         ("_ZZ5plainPKfPfE4tile", "tile"),
+        ("_ZZ1kPddE1l_$_0", "l"),
         ("_ZZ4gemmE4a_E1", "a_E1"),
         ("_ZL5table", "table"),
         ("_ZN3labL5tableE", "lab::table"),

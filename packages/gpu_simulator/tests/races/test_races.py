@@ -348,3 +348,52 @@ def test_weakened_accesses_lose_their_order_only():
         (2, text.replace(".volatile", "")),
         (3, text.replace(".acquire.gpu", "")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("n", "found"),
+    [
+        ("t == 0 ? s[3] : 0", []),  # one load by all threads, and a selection
+        ("t != 0 ? 1 : s[3] * 2 + n", []),
+        ("t == 32 ? s[3] : 0", ["race"]),
+        ("t < 33 ? s[3] : 0", ["race"]),
+        ("(t == 0 ? s[3] : 0) + s[3]", ["race"]),
+    ],
+)
+def test_what_a_selection_discards_has_not_been_read(n, found, cuda):
+    source = f"""extern "C" __global__ void kernel(int* out, int n) {{
+      __shared__ int s[64];
+      int t = threadIdx.x;
+      s[t] = t;
+      __syncthreads();
+      n = {n};
+      if (t == 0) s[3] = n + 5;
+      out[t] = n;
+    }}"""
+    assert "selp" in compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel").ptx
+    report = cuda(source, np.zeros(64, np.int32), 1, block=64, observers=("hazards",))
+    assert [hazard.kind for hazard in report.hazards] == found
+
+
+@pytest.mark.parametrize("meet", ["", "__syncthreads();"])
+@pytest.mark.parametrize(("add", "read"), [("atomicAdd(&part[t & 31], 1);", "part[t]"),
+                                           ("part[32 + b * 64 + t] = 1;", "part[32 + t] + part[64 + t]")])  # fmt: skip
+def test_the_last_block_reads_what_all_threads_have_stored(add, read, meet, cuda):
+    """Each block is counted by one thread, whose fence orders its own stores and those that it has been told of."""
+    source = f"""extern "C" __global__ void kernel(int* part, unsigned* count, int* out) {{
+      __shared__ bool last;
+      int t = threadIdx.x, b = blockIdx.x;
+      {add}
+      __threadfence();
+      {meet}
+      if (t == 0) last = atomicAdd(count, 1) == gridDim.x - 1;
+      __syncthreads();
+      __threadfence();
+      if (last && t < 32) out[t] = {read};
+    }}"""
+    arrays = np.zeros(32 + 4 * 64, np.int32), np.zeros(1, np.uint32), np.zeros(32, np.int32)
+    found = cuda(source, *arrays, grid=4, block=64, observers=("hazards",)).hazards
+    assert [hazard.kind for hazard in found] == ([] if meet else ["race"])
+    if found:
+        said = str(found[0])
+        assert "meet at __syncthreads() after their stores" in said and "needs __threadfence()" not in said

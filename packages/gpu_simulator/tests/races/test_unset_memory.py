@@ -1,9 +1,14 @@
 """Reads of memory that nothing has written: arrays that begin uninitialised, the heap, local memory."""
 
+import re
+
 import numpy as np
 import pytest
 
+import gpu_simulator
 from gpu_simulator import LaunchError
+
+HEAD = 'extern "C" __global__ void kernel'
 
 SUM = """extern "C" __global__ void kernel(float* sum, const float* a, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -164,3 +169,31 @@ def test_a_part_of_a_structure_that_nobody_uses_may_be_unset(cuda):
     out = np.zeros(32, np.float32)
     report = cuda(source, out, 4, observers=("hazards",))
     assert not report.hazards and (out == 6).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "use"),
+    [("int*", "(int*)malloc(128)", "p[threadIdx.x] = 1; out[threadIdx.x] = p[threadIdx.x];"), ("int", "sum(n)", "out[threadIdx.x] = p;")],
+)  # fmt: skip
+@pytest.mark.parametrize("repair", ["", "__syncwarp();"])
+def test_what_lane_0_publishes(repair, kind, value, use, cuda):
+    """The other lanes come first where the compiler has put the way around the branch first."""
+    source = f"""__device__ __noinline__ int sum(int n) {{ int s = 0; for (int i = 0; i < n; i++) s += i * i ^ n; return s; }}
+    {HEAD}(int* out, int n) {{
+      __shared__ {kind} shared;
+      if (threadIdx.x == 0) shared = {value};
+      {repair}
+      {kind} p = shared;
+      {use}
+    }}"""
+    out = np.zeros(32, np.int32)
+    try:
+        said = [str(hazard) for hazard in cuda(source, out, 3, observers=("hazards",)).hazards]
+    except gpu_simulator.MemoryFault as fault:
+        said = [str(fault)]
+        assert "After that:" in said[0], "the cause stands before its effect"
+    if repair:
+        assert said == []
+        return
+    wanted = r"kernel.cu:6, ld.*another lane of its warp writes at kernel.cu:4, .* yet: byte 0 of shared. .*__syncwarp"
+    assert re.search(wanted, said[0]) and "nothing has written" not in said[0]

@@ -6,6 +6,8 @@ import numpy as np
 
 from gpu_simulator.codegen.ops.memory.addresses import shared_address
 from gpu_simulator.codegen.registry import op
+from gpu_simulator.faults import WarpFault
+from gpu_simulator.machine.thread_ranges import spans
 from gpu_simulator.ptx.ir import Vector
 from gpu_simulator.runtime import runtime
 
@@ -60,7 +62,16 @@ def _rows(resident, lanes, site, address, count):
         naming = resident.naming_lanes(lanes, count)
         mask = naming if mask is None else mask & naming
     found = resident.shared.resolve(lanes, site, address, mask, 16)
-    index = found[0]
+    index = found[0] if found is not None else np.zeros(0)
+    if index.size != lanes.warps * 8 * count:
+        present = lanes.active().reshape(-1, 32)
+        at = int(np.argmin(present.all(1)))
+        lane = resident.name_lane(int(lanes.lane_numbers()[32 * at + present[at].argmax()]))
+        raise WarpFault(
+            f"{resident.describe(site)}: {lane} executes it without lanes {spans(np.flatnonzero(~present[at]))} of its "
+            "warp, which have ended or are elsewhere. All lanes of a warp have to execute this instruction together; "
+            "what happens otherwise is undefined."
+        )
     return index.reshape(lanes.warps, 8 * count), found[1]
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from gpu_simulator.arithmetic.fragment_products import float_elements, stacked
-from gpu_simulator.arithmetic.rounding import round_to_f16
+from gpu_simulator.arithmetic.rounding import canonical, round_to_f16
 from gpu_simulator.codegen.ops.matrix import mma_f64
 from gpu_simulator.codegen.ops.memory.addresses import resolve, space_of, split_generic, wide_address
 from gpu_simulator.codegen.registry import op, types_of
@@ -231,6 +231,7 @@ def multiply_tiles(lanes, a, b, c, count, detail):
     each = _element(kind_d)[1]
     where = coordinates("d", shape, count, each)
     picked = np.ascontiguousarray(total[:, where[..., 0], where[..., 1]].swapaxes(0, 1))
+    picked = canonical(picked)
     if kind_d == "f16":
         picked = round_to_f16(picked).astype(np.float16)
     return list(picked.reshape(count, lanes.n, each).view(np.uint32)[:, :, 0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.arithmetic.atomic_results import combine
+from gpu_simulator.arithmetic.rounding import canonical
 from gpu_simulator.codegen.ops.memory import async_store
 from gpu_simulator.codegen.ops.memory.addresses import SPACES, resolve, space_of, split_generic, wide_address
 from gpu_simulator.codegen.registry import op, types_of
@@ -113,6 +114,11 @@ def atomic_(resident, lanes, site, space, address, mask, which, kind, values, wa
     if not wanted and not flushed and which == "add" and kind in ("u32", "s32", "b32", "u64", "s64", "f32", "f64"):
         typed = data.view(CODES[kind])
         np.add.at(typed, index, values[0].view(typed.dtype))
+        if kind == "f32":
+            sums = typed[index]
+            written = canonical(sums)
+            if written is not sums:
+                typed[index] = written
         return None
     order = np.argsort(index, kind="stable")
     ordered = index[order]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.codegen.discarded_loads import selection_of
 from gpu_simulator.codegen.ops.memory import async_store
 from gpu_simulator.codegen.ops.memory.addresses import SPACES, resolve, space_of, split_generic, wide_address
 from gpu_simulator.codegen.registry import op
@@ -81,7 +82,10 @@ def ld(e, i):
     space = space_of(e, i, memory)
     address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
     t = e.temporary()
-    e.line(f"{t} = load(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {raw}, {count})")
+    used = ""
+    if e.observed and (found := selection_of(e.program, e.code, i)) is not None:
+        used = f", {'' if found[1] else '~'}{e.read(found[0], 'pred')}"
+    e.line(f"{t} = load(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {raw}, {count}{used})")
     items = (
         destination.items if count > 1 else (destination if type(destination) is not Vector else destination.items[0],)
     )
@@ -138,8 +142,11 @@ def split_param(lanes, address, mask):
 
 
 @runtime
-def load(resident, lanes, site, space, address, mask, dtype, count):
-    """The values of one load: an array or scalar of unsigned `dtype`, or a tuple of `count` of them for vectors."""
+def load(resident, lanes, site, space, address, mask, dtype, count, used=None):
+    """The values of one load: an array or scalar of unsigned `dtype`, or a tuple of `count` of them for vectors.
+
+    used: Boolean, the lanes that do not discard the value; None if that is not known.
+    """
     if space in ("generic", "param"):
         parts = (
             split_generic(resident, lanes, address, mask) if space == "generic" else split_param(lanes, address, mask)
@@ -147,7 +154,7 @@ def load(resident, lanes, site, space, address, mask, dtype, count):
         if len(parts) == 1:
             space, address, mask = parts[0]
         else:
-            results = [(m, load(resident, lanes, site, s, a, m, dtype, count)) for s, a, m in parts]
+            results = [(m, load(resident, lanes, site, s, a, m, dtype, count, used)) for s, a, m in parts]
             if not results:
                 zero = np.zeros(lanes.n, dtype)
                 return zero if count == 1 else (zero,) * count
@@ -162,7 +169,11 @@ def load(resident, lanes, site, space, address, mask, dtype, count):
         return zero if count == 1 else (zero,) * count
     memory, index, picked = found
     for observer in resident.observers if space != "local" else ():
-        observer.read(lanes, site, memory, index, picked, width)
+        if used is None or not observer.ignores_discarded:
+            observer.read(lanes, site, memory, index, picked, width)
+        elif (kept := np.flatnonzero(np.broadcast_to(used, lanes.n)[slice(None) if picked is None else picked])).size:
+            which = kept if picked is None else picked[kept]
+            observer.read(lanes, site, memory, index[kept] if index.ndim else index, which, width)
     raw = memory.views[width][index]
     if picked is not None and raw.ndim:
         spread = np.zeros(lanes.n, raw.dtype)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.arithmetic.exact import SMALL, near_the_ends, repaired
-from gpu_simulator.arithmetic.rounding import directed_f64, fma_f64, sum_to_odd, two_sum, with_mode
+from gpu_simulator.arithmetic.rounding import canonical, directed_f64, fma_f64, sum_to_odd, two_sum, with_mode
 from gpu_simulator.codegen.ops.scalar import half, integer
 from gpu_simulator.codegen.registry import op, types_of
+from gpu_simulator.ptx.ir import Register
 from gpu_simulator.runtime import runtime
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
@@ -19,12 +20,51 @@ def rounding(i) -> str:
 
 
 def finish(e, i, expression: str) -> str:
-    """Apply .ftz and .sat to a float expression."""
+    """Apply .ftz and .sat to a float expression; without .sat, write NaN as the hardware does."""
     if "ftz" in i.parts and "f32" in i.parts:
         expression = f"flush({expression})"
     if "sat" in i.parts:
-        expression = f"saturate({expression})"
-    return expression
+        return f"saturate({expression})"
+    return f"canonical({expression})" if "f32" in i.parts and shows_bits(e, i) else expression
+
+
+# What takes a float32 as a number, and gives the same for each NaN.
+_NUMERIC = set(
+    [
+        "add",
+        "sub",
+        "mul",
+        "mad",
+        "fma",
+        "div",
+        "min",
+        "max",
+        "abs",
+        "neg",
+        "sqrt",
+        "rcp",
+        "rsqrt",
+        "sin",
+        "cos",
+        "lg2",
+        "ex2",
+        "tanh",
+        "setp",
+        "set",
+        "testp",
+    ]
+)
+_NARROWER = {"f16", "bf16", "f16x2", "bf16x2"}
+
+
+def shows_bits(e, i) -> bool:
+    """Whether something else than arithmetic reads the result of an instruction, such as a store or a move."""
+    register, sites = i.operands[0], e.program.sites
+    readers = (sites[site] for site in e.program.readers.get(getattr(register, "index", -1), ()))
+    return type(register) is not Register or not all(
+        item.parts[-1] == "f32" and (item.family in _NUMERIC or (item.family == "cvt" and _NARROWER & {*item.parts}))
+        for item in readers
+    )
 
 
 def sources(e, i, kind: str) -> list[str]:
@@ -79,36 +119,61 @@ def div_mode(a, b, mode):
     return with_mode(a.astype(np.float64) / b.astype(np.float64), np.float32, mode)
 
 
+@runtime
+def div_approx(a, b):
+    """a / b; where 2^126 < |b| < 2^128, a · 0, as PTX ISA says of div.approx.f32: 0, or NaN if a is infinite."""
+    size = np.abs(b)
+    far = (size > np.float32(2.0**126)) & (size < np.float32(np.inf))
+    return np.where(far, a * np.copysign(np.float32(0), b), a / b) if far.any() else a / b
+
+
 def _float(e, i, kind: str):
     """Generate the f32 and f64 forms of the opcodes of `arithmetic`."""
     family, mode = i.family, rounding(i)
     e.allow("ftz", "sat", "approx", "full", "NaN", "xorsign", "abs", *ROUNDINGS)
     v = sources(e, i, kind)
-    if "xorsign" in i.parts:
-        raise e.unsupported()
+    crossed = "xorsign" in i.parts
+    if crossed != ("abs" in i.parts[1:]) or (crossed and (len(v) != 2 or kind != "f32")):
+        raise e.unsupported("this use of .abs and .xorsign")
     if family in ("add", "sub"):
         if mode == "rn":
             x = f"({v[0]} {'+' if family == 'add' else '-'} {v[1]})"
         else:
-            x = f"add_mode({v[0]}, {'' if family == 'add' else '-'}{v[1]}, {mode!r})"
+            x = f"add_mode({v[0]}, {v[1] if family == 'add' else f'negated({v[1]})'}, {mode!r})"
     elif family == "mul":
         x = f"({v[0]} * {v[1]})" if mode == "rn" else f"mul_mode({v[0]}, {v[1]}, {mode!r})"
     elif family in ("fma", "mad"):
         x = f"fma_{kind}({v[0]}, {v[1]}, {v[2]}" + (f", {mode!r})" if mode != "rn" else ")")
+    elif family == "div" and "approx" in i.parts:
+        x = f"div_approx({v[0]}, {v[1]})"
     elif family == "div":
         x = f"({v[0]} / {v[1]})" if mode == "rn" else f"div_mode({v[0]}, {v[1]}, {mode!r})"
     elif family in ("min", "max"):
         which = f"nan_{family}" if "NaN" in i.parts else f"float_{family}"
         x = v[0]
         for other in v[1:]:
-            x = f"{which}({x}, {other})"
+            x = f"{which}({x}, {other})" if not crossed else f"xorsign({which}, {x}, {other})"
     elif family == "abs":
         x = f"np.abs({v[0]})"
     elif family == "neg":
-        x = f"(-{v[0]})"
+        x = f"negated({v[0]})" if kind == "f64" else f"(-{v[0]})"
     else:
         raise e.unsupported()
     e.write(i.operands[0], finish(e, i, x), kind)
+
+
+@runtime
+def negated(x):
+    """The opposite numbers. A NaN stays as it is; an H200 does so with a float64."""
+    out = np.where(np.isnan(x), x, -x)
+    return out if out.ndim else out[()]
+
+
+@runtime
+def xorsign(choose, a, b):
+    """min or max of |a| and |b|, with a minus where just one of a and b has one."""
+    out = np.copysign(choose(np.abs(a), np.abs(b)), np.where(np.signbit(a) ^ np.signbit(b), a.dtype.type(-1), 1))
+    return out.astype(a.dtype)
 
 
 @runtime
@@ -138,9 +203,9 @@ def nan_max(a, b):
 def _ordered(a, b, out, smaller: bool):
     tie = (a == b) & (np.signbit(a) != np.signbit(b))
     if not np.any(tie):
-        return out
+        return canonical(out)
     fixed = np.where(tie, out.dtype.type(-0.0 if smaller else 0.0), out)
-    return fixed if fixed.ndim else fixed[()]
+    return canonical(fixed if fixed.ndim else fixed[()])
 
 
 _WHOLE, _HALF = "u16 s16 u32 s32 u64 s64", "f16 f16x2 bf16 bf16x2"
@@ -165,8 +230,8 @@ _ROUNDED = "f32 f64 (rn rz rm rp)"
         "mad": f"lo, hi, wide: {_WHOLE}; {_ROUNDED}; sat, ftz",
         "fma": f"{_ROUNDED}; {_HALF}; f32x2; sat, ftz, relu",
         "div": f"{_WHOLE}; {_ROUNDED}; full, approx, ftz",
-        "min": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz",
-        "max": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz",
+        "min": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz, xorsign.abs of f32",
+        "max": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz, xorsign.abs of f32",
         "abs": f"s16 s32 s64; f32 f64; {_HALF}; ftz",
         "neg": f"s16 s32 s64; f32 f64; {_HALF}; ftz",
     },
@@ -194,9 +259,9 @@ def _pairs(e, i):
         raise e.unsupported("a directed rounding of f32x2")
     v = [f"parts({e.read(o, 'b64')}, f4)" for o in i.operands[1:]]
     if i.family == "fma":
-        x = f"fma_f32({v[0]}, {v[1]}, {v[2]})"
+        x = f"canonical(fma_f32({v[0]}, {v[1]}, {v[2]}))"
     else:
-        x = f"({v[0]} {dict(add='+', sub='-', mul='*')[i.family]} {v[1]})"
+        x = f"canonical({v[0]} {dict(add='+', sub='-', mul='*')[i.family]} {v[1]})"
     e.write(i.operands[0], f"whole({x}, u8)", "b64")
 
 
@@ -260,8 +325,16 @@ def unary(e, i):
         x = f"{x}.astype({dtype})"
     else:
         x = f"directed({x}, {mode!r})" if kind == "f32" else f"directed_{i.family}(x, {mode!r})"
-    x = f"flush({x})" if flushed else x
+    if flushed:
+        x = f"upper_half(flush({x}))"
     e.write(i.operands[0], finish(e, i, x), kind)
+
+
+@runtime
+def upper_half(x):
+    """float64 results of rcp.approx.ftz and rsqrt.approx.ftz, whose lower 32 bits are zeros; each NaN is the same."""
+    bits = np.where(np.isnan(x), np.uint64(0x7FFFFFFF << 32), x.view(np.uint64) & np.uint64(0xFFFFFFFF << 32))
+    return bits.view(np.float64) if bits.ndim else bits[()].view(np.float64)
 
 
 @runtime

@@ -6,6 +6,7 @@ import numpy as np
 
 from gpu_simulator.arithmetic.rounding import with_mode
 from gpu_simulator.codegen.ops.scalar import fp8, half
+from gpu_simulator.codegen.ops.scalar.arithmetic import shows_bits
 from gpu_simulator.codegen.registry import op, types_of
 from gpu_simulator.ptx.types import CODES, SIZE
 from gpu_simulator.runtime import runtime
@@ -18,7 +19,8 @@ _MODES = ("rn", "rz", "rm", "rp", "rna", *_TO_INTEGER, "ftz", "sat", "satfinite"
 @op(
     "cvt",
     forms="all pairs of u8 … s64, f16, bf16, f32, f64; rn rz rm rp rni rzi rmi rpi sat ftz relu; f16x2, bf16x2, tf32; "
-    "e4m3x2 and e5m2x2 (satfinite, relu) from f32 and f16x2, and to f16x2",
+    "e4m3x2 and e5m2x2 (satfinite, relu) from f32 and f16x2, e2m3x2, e3m2x2 and e2m1x2 from f32, and all to f16x2; "
+    "ue8m0x2 (rz, rp, satfinite) from f32 and bf16x2, and to bf16x2",
 )
 def cvt(e, i):
     """Conversions."""
@@ -151,6 +153,7 @@ def integer_to_float(value, dtype, mode):
 def narrowed(e, value: str, source: str, to: str, mode: str, i) -> str:
     """The expression of float32 or float64 values as FP16 or BF16 bit patterns."""
     if to == "f16":
+        value = value if source == "f64" else f"canonical({value})"  # a float64 passes its NaN on
         x = f"{value}.astype(f2)" if mode == "rn" else f"to_f16({value}, {mode!r})"
         if "sat" in i.parts or "relu" in i.parts:
             x = f"clamp_half({x}, {'None' if 'relu' in i.parts else 1})"
@@ -158,7 +161,7 @@ def narrowed(e, value: str, source: str, to: str, mode: str, i) -> str:
     if "sat" in i.parts or "relu" in i.parts:
         value = f"clamp_half({value}, {'None' if 'relu' in i.parts else 1})"
     if source == "f64":
-        return f"f64_to_bf16({value}, {mode!r})"
+        return f"f64_to_bf16({value}, {mode!r}, True)"
     return f"f32_to_bf16({value}, {mode!r})" if mode != "rn" else f"f32_to_bf16({value})"
 
 
@@ -172,10 +175,10 @@ def floats(e, i, to: str, source: str, mode: str) -> None:
     """Generate a conversion from float to float; .rni, .rzi, .rmi and .rpi round to an integral value."""
     value = half.values(e, i.operands[1], source) if source in ("f16", "bf16") else e.read(i.operands[1], source)
     if "ftz" in i.parts and source == "f32":
-        value = f"flush({value})"
+        value = f"canonical(flush({value}))"
     integral = next((p for p in i.parts if p in _TO_INTEGER), None)
     if integral:
-        value = f"{_TO_INTEGER[integral]}({value})"
+        value = f"canonical({_TO_INTEGER[integral]}({value}))"
     if to == "tf32":
         e.write(i.operands[0], f"to_tf32({value}, {mode!r})", "f32")
         return
@@ -192,6 +195,7 @@ def floats(e, i, to: str, source: str, mode: str) -> None:
             value = f"directed({value}, {mode!r})"
         elif not (source == "bf16" and to == "f32"):
             value = f"{value}.astype({CODES[to]})"
+            value = f"canonical({value})" if to == "f32" and source == "f16" and shows_bits(e, i) else value
     if "ftz" in i.parts and to == "f32":
         value = f"flush({value})"
     if "sat" in i.parts:

@@ -26,6 +26,16 @@ def store(e, operand, expression: str, kind: str) -> None:
         e.write(operand, expression, "f16" if kind == "f16" else "b16")
 
 
+@runtime
+def canonical_bits(bits, infinity):
+    """Patterns of FP16 or BF16 with each NaN as 0x7FFF. infinity: the pattern of the infinity, above which they lie."""
+    nan = (bits & np.uint16(0x7FFF)) > infinity
+    if not nan.any():
+        return bits
+    out = np.where(nan, np.uint16(0x7FFF), bits)
+    return out if out.ndim else out[()]
+
+
 def rounded(expression: str, kind: str) -> str:
     """The expression of float32 results of BF16 arithmetic as bit patterns; FP16 results are left unchanged."""
     return f"f32_to_bf16({expression})" if kind.startswith("bf16") else expression
@@ -39,7 +49,13 @@ def emit(e, i, kind: str) -> None:
         wide = "b32" if kind.endswith("x2") else "b16"
         number = (0x7FFF if family == "abs" else 0x8000) * (0x10001 if wide == "b32" else 1)
         constant = e.constant(np.uint32(number) if wide == "b32" else np.uint16(number))
-        e.write(i.operands[0], f"({e.read(i.operands[1], wide)} {'&' if family == 'abs' else '^'} {constant})", wide)
+        bits = f"({e.read(i.operands[1], wide)} {'&' if family == 'abs' else '^'} {constant})"
+        infinity = e.constant(np.uint16(0x7F80 if brain else 0x7C00))
+        if wide == "b32":
+            bits = f"whole(canonical_bits(parts({bits}, u2), {infinity}), u4)"
+        else:
+            bits = f"canonical_bits({bits}, {infinity})"
+        e.write(i.operands[0], bits, wide)
         return
     v = [values(e, o, kind) for o in i.operands[1:]]
     ftz = "ftz" in i.parts
@@ -63,6 +79,7 @@ def emit(e, i, kind: str) -> None:
     if "relu" in i.parts or "sat" in i.parts:
         top = "None" if "relu" in i.parts else "1"
         x = rounded(f"clamp_half({f'bf16_to_f32({x})' if brain else x}, {top})", kind)
+    x = x if brain else f"canonical({x})"
     store(e, i.operands[0], x, kind)
 
 
@@ -81,5 +98,5 @@ def unary(e, i, kind: str, formula: str) -> None:
     if "ftz" in i.parts:
         value, formula = f"flush({value})", f"flush({formula}.astype(f4))"
     e.line(f"x = {value}.astype(f8)")
-    x = f"f64_to_bf16({formula})" if kind.startswith("bf16") else f"{formula}.astype(f2)"
+    x = f"f64_to_bf16({formula})" if kind.startswith("bf16") else f"canonical({formula}.astype(f2))"
     store(e, i.operands[0], x, kind)

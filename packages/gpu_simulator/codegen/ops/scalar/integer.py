@@ -58,7 +58,11 @@ def emit(e, i, kind: str) -> None:
         c = e.read(i.operands[3], unsigned)
         product = product if product_kind == unsigned else f"{product}.view({CODES[unsigned]})"
         if "sat" in i.parts:
-            raise e.unsupported("the saturating form")
+            if "hi" not in i.parts or kind != "s32":
+                raise e.unsupported("the saturating form")
+            total = f"({product}.view(i4).astype(i8) + {e.read(i.operands[3], 's32')})"
+            e.write(i.operands[0], f"np.clip({total}, {-(2**31)}, {2**31 - 1}).astype(i4)", "s32")
+            return
         e.write(i.operands[0], f"({product} + {c})", unsigned)
     elif family == "div":
         a, b = (e.read(o, kind) for o in i.operands[1:])

@@ -292,6 +292,32 @@ def reverse_bits(x):
     return out
 
 
+@op("fns", forms="b32")
+def fns(e, i):
+    """The position of the n-th set bit of a mask, from a base upwards or (n < 0) downwards."""
+    e.allow()
+    mask, base = (e.read(o, "u32") for o in i.operands[1:3])
+    e.write(i.operands[0], f"nth_set({mask}, {base}, {e.read(i.operands[3], 's32')})", "u32")
+
+
+@runtime
+def nth_set(mask, base, offset):
+    """fns: bits are counted from `base`, itself included: the first for offsets 1 and -1. 0xFFFFFFFF if there is none.
+
+    Offset 0: `base`, if its bit is set.
+    """
+    mask, base, offset = (x.astype(np.int64)[..., None] for x in np.broadcast_arrays(mask, base, offset))
+    places = np.arange(32)
+    bits = (mask >> places) & 1
+    upwards = np.cumsum(np.where(places >= base, bits, 0), -1)
+    downwards = np.cumsum(np.where(places <= base, bits, 0)[..., ::-1], -1)[..., ::-1]
+    up, down = ((bits == 1) & (count == np.abs(offset)) for count in (upwards, downwards))
+    found = np.where(offset > 0, up & (places >= base), down & (places <= base))
+    found = np.where(offset == 0, (bits == 1) & (places == base), found)
+    out = np.where(found.any(-1), found.argmax(-1), 0xFFFFFFFF).astype(np.uint32)
+    return out if out.ndim else out[()]
+
+
 @op("bmsk", "szext", forms="b32 u32 s32; clamp, wrap")
 def masks(e, i):
     """bmsk: a mask of consecutive ones; szext: sign or zero extension from a bit."""

@@ -1,6 +1,6 @@
 // Thread 0 does not wait for the other warps of its block before it takes the ticket, so their stores may be late.
 // launch: --grid 4 --block 64 --arg i32:256 --arg u32:1 --arg i32:64
-// hazard: race, "nothing orders the two blocks"
+// hazard: race, "have to meet at __syncthreads()"
 __global__ void kernel(int* part, unsigned* tickets, int* sum) {
     __shared__ bool last;
     part[blockIdx.x * 64 + threadIdx.x] = threadIdx.x;  // here

@@ -1,6 +1,6 @@
 // Thread 0 unlocks without waiting for the other warp of its block, which may still be at work.
 // launch: --grid 2 --block 64 --arg i32:1 --arg i32:64
-// hazard: race, "nothing orders the two blocks"
+// hazard: race, "have to meet at __syncthreads()"
 __global__ void kernel(int* lock, int* numbers) {
     if (threadIdx.x == 0) {
         while (atomicCAS(lock, 0, 1) != 0) {}
