@@ -1,4 +1,4 @@
-"""Finds numbers with a unit of speed, and ratios, in prose that have no source which keeps them up to date.
+"""Finds numbers with a unit of speed, clocks and ratios in prose that have no source which keeps them up to date.
 
 The accepted sources are these; `unbacked` finds numbers that have none of them:
 
@@ -26,9 +26,9 @@ from gemm_results.published import published
 from gpu_simulator.hardware.data_sheets import GPUS
 from tools.generated_text import unmarked
 
-UNITS = r"TFLOPS|GFLOPS|GFLOP/s|TB/s|GB/s|%|percent|times"
+UNITS = r"TFLOPS|GFLOPS|GFLOP/s|TB/s|GB/s|MHz|%|percent|times|×"
 NUMBER = r"(?<![\w.,^/*%+-])(\d[\d,]*(?:\.\d+)?)"
-FOUND = re.compile(rf"{NUMBER}(?: (?:to|and) (\d[\d,]*(?:\.\d+)?))?[ \u00a0\u202f]?({UNITS})(?![\w]|\s*\d)")
+FOUND = re.compile(rf"{NUMBER}(?: (?:to|and|or|against) (\d[\d,]*(?:\.\d+)?))?[ \u00a0\u202f]?({UNITS})(?![\w]|\s*\d)")
 # The keys of docs/REFERENCES.md. “document” counts as well while notebooks 00 to 05 say it.
 KEYS = "tiling text|T4 article|Ampere article|H100 report|B200 walk-through"
 SOURCE = re.compile(
@@ -117,7 +117,7 @@ def support(number: Spoken, shown: str = "") -> str | None:
         return "published"
     if number.unit in ("TFLOPS", "GB/s", "TB/s") and number.value in known_figures():
         return "hardware"
-    if number.unit == "times" and math.frexp(number.value)[0] == 0.5 and number.value >= 1:
+    if number.unit in ("times", "×") and math.frexp(number.value)[0] == 0.5 and number.value >= 1:
         return "counted"
     if number.unit in ("%", "percent") and number.value == 100:
         return "counted"

@@ -37,6 +37,7 @@ PAPER, INK, MUTED, RULE, CARD_EDGE = "#FFFFFF", "#1F2328", "#57606A", "#8C959F",
 SANS, MONO = "DejaVu Sans", "DejaVu Sans Mono"  # both come with matplotlib
 SMALL, BODY, LARGE = 11, 12, 14  # points
 WIDTH, DPI, SHOWN_DPI = 8.0, 150, 100  # inches; pixels per inch in a file and on the screen
+MOST_MARKS = 40  # points of one line that are said in words
 LABEL_GAP = 0.21  # least vertical distance of labels beside the axes, in inches
 THIN, LINE, THICK = 0.8, 1.4, 2.2  # line widths, points
 
@@ -67,10 +68,26 @@ _FAMILIES = (
 
 @functools.cache
 def _card() -> type[Figure]:
-    """The class of cards: Figures that Jupyter shows at 100 pixels per inch, without pyplot or a backend."""
+    """The class of cards: Figures that Jupyter shows at 100 pixels per inch, without pyplot or a backend.
+
+    As text, a card is the words that stand in it and the heights of its points, unless a line has very many: a screen
+    reader can say them, and two versions of a picture can be compared by them.
+    """
+    import numpy as np
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     class Card(Figure):
+        def __repr__(self) -> str:
+            self.draw_without_rendering()  # which places the ticks, and so decides their words
+            shown = (" ".join(text.get_text().split()) for text in self.findobj(Text) if text.get_visible())
+            marks = [np.asarray(line.get_ydata(), float) for axes in self.axes for line in axes.lines]
+            marks += [np.asarray(dots.get_offsets())[:, 1] for axes in self.axes for dots in axes.collections]
+            heights = (
+                " ".join(f"{value:.4g}" for value in values) for values in marks if 1 < len(values) <= MOST_MARKS
+            )
+            return "Picture: " + " · ".join(filter(None, (*shown, *heights)))
+
         def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
             width, height = self.get_size_inches()
             return png(self), {"width": round(width * SHOWN_DPI), "height": round(height * SHOWN_DPI)}
