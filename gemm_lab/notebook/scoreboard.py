@@ -13,10 +13,12 @@ from __future__ import annotations
 from gemm_lab import catalog
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.ladder import measured_ladders
+from gemm_lab.lab.tuning import current
 from gemm_results import results
 from gemm_results.cards.scoreboard import Board
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import data_sheets as hardware
 
 REGIME, SIZE = "sustained", 4096
 
@@ -25,13 +27,17 @@ REGIME, SIZE = "sustained", 4096
 def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Board:
     """The board of GPU `on` at n × n × n, from recorded rows.
 
-    The default is the GPU here if it has recorded rows, else the H200. regime: "sustained" or "burst". Raises
-    `LabError` if there are no rows.
+    The default is the GPU here if it has recorded rows, else the H200. regime: "sustained" or "burst". Rows of settings
+    that are neither a rung's own on this GPU nor the choice in results/tuned are left out. Raises `LabError` if there
+    are no rows.
     """
     present = here().present if on is None else None
     name = present.name if present is not None and results.read(results.path_for(present)) else on or RECORDED_ON
-    path = results.path_for(present) if present is not None and name == present.name else results.path_of(name)
-    rows = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
+    mine = present is not None and name == present.name
+    path = results.path_for(present) if mine else results.path_of(name)
+    found = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
+    sheet = present.gpu if mine else hardware.gpu(name)
+    rows, tuned = current(found, sheet.key if sheet else None)
     if not rows:
         raise LabError(f"Nothing was recorded at {n}, {regime}, on {name}; `make record` on that GPU does it.")
     order = {spec.name: place for place, spec in enumerate(catalog.kernels().values())}
@@ -40,7 +46,7 @@ def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Bo
     rows.sort(key=lambda row: (rank.get(row.ladder, len(rank)), order.get(row.kernel, len(order)), row.kernel))
     measured = {row.ladder for row in rows}
     missing = tuple(name for name in ladders if name not in measured)
-    return Board(rows[0].gpu, n, regime, tuple(rows), catalog, missing, path)
+    return Board(rows[0].gpu, n, regime, tuple(rows), catalog, missing, path, tuple(tuned))
 
 
 def reading_order() -> list[str]:

@@ -11,6 +11,7 @@ from gemm_lab.catalog import LadderSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.predicting import attempted, gpu_with_constants
 from gemm_lab.lab.kernel import Kernel
+from gemm_lab.lab.tuning import current
 from gemm_look.card import card
 from gemm_look.table import Table
 from gemm_results import published_trials, results
@@ -98,7 +99,8 @@ def recorded_speeds(spec: LadderSpec, on: Gpu, n: int) -> dict[str, list[tuple[s
     (`gemm_results.published_trials`).
     """
     names = {rung.name: rung.configure(on.key) for rung in spec.kernels}
-    rows = [row for row in results.recorded(on.key) if row.n == n and row.regime == "burst"]
+    found = [row for row in results.recorded(on.key) if row.n == n and row.regime == "burst"]
+    rows, _ = current(found, on.key)
     cards = read_cards(data_dir("results") / "profiles" / on.key)
     return {
         "measured": [(row.kernel, row.tflops) for row in rows if row.kernel in names],
