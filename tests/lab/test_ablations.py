@@ -9,8 +9,8 @@ from gemm_lab import catalog
 from gemm_lab.ablations import Idea, read_ideas
 from gemm_lab.lab.actions import ablating
 from gemm_lab.lab.tuning import current, path_for, tuned
-from gemm_lab.measure import results
 from gemm_lab.notebook.scoreboard import scoreboard
+from gemm_results import results
 from gpu_simulator.errors import ConfigError, LabError
 from tools.recording.tiles import TILES, best, candidates, fits
 
