@@ -130,7 +130,8 @@ def requests(gpu: str = "h200") -> list[dict[str, str]]:
 def plot_clocks(rows: Iterable[Row], supply: tuple[float, float], tiles: dict[str, tuple[int, int]]) -> Figure:
     """Speed over the clock that the kernel saw: the tensor cores' peak, and what the supply of bytes allows.
 
-    supply: the least and the most TB/s of tiles, drawn as a band.   tiles: {name of a kernel: its (block_m, block_n)}; only these are drawn. Filled marks are bursts.
+    supply: the least and the most TB/s of tiles, drawn as a band.
+    tiles: {name of a kernel: its (block_m, block_n)}; only these are drawn. Filled marks are bursts.
     """
     rows = [row for row in rows if row.kernel in tiles and row.clock_mhz]
     fig = style.figure(style.WIDTH, 5.0)

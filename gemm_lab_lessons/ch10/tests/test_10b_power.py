@@ -104,7 +104,11 @@ def test_the_clock_falls_within_a_twentieth_of_a_second_and_the_shown_power_does
 
 def test_pictures_are_drawn_and_what_is_not_recorded_is_a_sentence():
     tiles = {"hopper/08_ping_pong": (128, 128), "hopper/08_ping_pong_wide": (128, 192)}
-    for figure in (power.plot_clocks(ROWS, (12.2, 13.0), tiles), power.plot_trace("08_ping_pong_wide"), power.plot_l2()):
+    for figure in (
+        power.plot_clocks(ROWS, (12.2, 13.0), tiles),
+        power.plot_trace("08_ping_pong_wide"),
+        power.plot_l2(),
+    ):
         assert figure._repr_png_()
     with pytest.raises(LabError, match="tools.recording power"):
         power.recorded("a100")
