@@ -21,7 +21,8 @@ RUNS, SOME, SIMULATES = "●", "◐", "○"
 CONDITIONS = (
     "Sustained, in turns with cuBLAS in the same run; clocks not locked. cuBLAS chooses an algorithm itself; “of the "
     "best” is the share of the fastest that its sister cuBLASLt offers, found by timing them all, and empty where that "
-    "was not recorded. `simt` multiplies in FP32, `t4` in FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums."
+    "was not recorded. `simt` multiplies in FP32, `t4` in FP16 with FP16 sums, the others in BF16 or FP16 with FP32 "
+    "sums."
 )
 
 
