@@ -135,7 +135,7 @@ def plot_clocks(rows: Iterable[Row], supply: tuple[float, float], tiles: dict[st
     """
     rows = [row for row in rows if row.kernel in tiles and row.clock_mhz]
     fig = style.figure(style.WIDTH, 5.0)
-    ax = style.axes(fig, left=0.75, right=2.3, top=0.5, bottom=1.35)
+    ax = style.axes(fig, left=0.75, right=2.5, top=0.5, bottom=1.35)
     sms, lowest, highest = gpu_of(rows[0].gpu).sms, 1200, 1850
     ax.plot([lowest, highest], [peak_at(mhz, sms) for mhz in (lowest, highest)], color=style.INK, linewidth=style.LINE)
     labels = [(peak_at(highest, sms), "peak at this clock", style.INK)]
