@@ -170,7 +170,7 @@ ARRIVE = "threadIdx.x % 32 < CLUSTER) mbarrier_arrive_remote(mapa(empty + stage 
 @pytest.mark.parametrize(
     ("kernel", "changes", "kind", "says"),
     [
-        (K1, {"fence_proxy_async();": ""}, "a hazard", "a fence.proxy.async has to lie between the two"),
+        (K1, {"fence_proxy_async();": ""}, "a hazard", "need fence.proxy.async"),
         (
             K6,
             {

@@ -100,7 +100,7 @@ class ProxyFences:
             other,
             lambda: (
                 f"{words.here(access.site)} {does.format(place=words.place)}, which {written} at {words.site(other)}: "
-                "a fence.proxy.async has to lie between the two, usually in the threads that wrote, before the barrier."
+                "the threads that wrote need fence.proxy.async after their stores and before the barrier."
             ),
         )
 

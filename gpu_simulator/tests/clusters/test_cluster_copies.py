@@ -166,7 +166,7 @@ def test_a_copy_from_block_to_block(timing):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (dict(FENCE=""), "a fence.proxy.async has to lie between"),
+        (dict(FENCE=""), "fence.proxy.async after"),
         (dict(AFTER="tile[200] = 3;"), r"writes shared address 800 while the copy at .* may still be reading it"),
         (dict(expect=528), "expects 16 bytes more than have been copied"),
         (dict(BARRIER="full"), "it has to be one of the block that is filled"),

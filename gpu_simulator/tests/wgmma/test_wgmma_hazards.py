@@ -100,7 +100,7 @@ CLEAN = {
 WRONG = {
     "no proxy fence": ({"proxy": ""}, r"missing fence: one.cu:\d+.*wgmma.mma_async.*block \(0, 0, 0\), thread \(0, 0, 0\) of "
                        r"warp 0 reads shared address 0 through the async proxy, which thread \(\d+, 0, 0\) wrote at "
-                       r"one.cu:\d+, st.shared.*: a fence.proxy.async has to lie between the two"),
+                       r"one.cu:\d+, st.shared.*: the threads that wrote need fence.proxy.async"),
     "one warp fences": ({"proxy": f"if (thread < 32) {PROXY}"}, r"missing fence: .* through the async proxy"),
     "a fence of global memory": ({"proxy": PROXY.replace("shared::cta", "global")}, r"missing fence: .*async proxy"),
     "cp.async without the fence": (

@@ -86,7 +86,7 @@ def test_mutants_are_caught():
             "if (thread < CLUSTER) mbarrier_arrive_cluster(mapa(empty + 8 * stage, thread));",
             "may still be reading it",
         ),
-        ("fence_proxy_async();  ", "", "a fence.proxy.async has to lie"),
+        ("fence_proxy_async();  ", "", "need fence.proxy.async"),
     ],
 )
 def test_what_breaks_it_is_said(old, new, said):
