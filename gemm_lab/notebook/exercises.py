@@ -15,18 +15,19 @@ from functools import lru_cache
 from html import escape
 from typing import Any, Protocol
 
+from gemm_look.card import card, facts, folded, mark, message
 from gemm_lab.courses import NONE, Room, entries, judges
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.on_simulator import still_at_work
 from gemm_lab.notebook.cells import Uncompiled, superseded
 from gemm_lab.notebook.exercise_kernel import kernel_of_exercise, whole_kernel
 from gemm_lab.notebook.judges import kernel_judge
+from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
 from gemm_lab.notebook.later_exercises import solved
 from gemm_lab.notebook.remembered.solved import remember
 from gemm_lab.notebook.speed_beside import speed_beside
 from gemm_lab.source_text import listed
 from gemm_look import theme
-from gemm_look.card import card, facts, folded, mark
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 
@@ -54,7 +55,7 @@ class WrongAnswer(LabError):
         super().__init__(f"{exercise.title}: not yet. " + " ".join(reasons))
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
+        items = "".join(f"<li>{message(reason)}</li>" for reason in self.reasons)
         reasons = theme.tag("ul", "list", items)
         title = f"<b>{mark(False)} {escape(self.exercise.title)}: not yet.</b>"
         return card(title + reasons + folded("hint", escape(self.exercise.hint)), theme.BAD)
@@ -151,8 +152,22 @@ def judge_kernel(
     reasons = [older, *found.reasons] if answer.alias in superseded else found.reasons
     if found.reasons:
         raise WrongAnswer(exercise, reasons, found)
-    note = [("mind", older)] if answer.alias in superseded else []
-    return Solved(exercise.title, note + found.facts + speed_beside(answer))
+    notes = [older] if answer.alias in superseded else []
+    notes += remarks(answer.edits[wanted["region"]].text, wanted)
+    return Solved(exercise.title, [("mind", note) for note in notes] + found.facts + speed_beside(answer))
+
+
+def remarks(text: str, wanted: Mapping[str, Any]) -> list[str]:
+    """What a right answer could do better: the sentences of `remarks` in exercises.toml that its text calls for.
+
+    Each remark `says` a sentence about a text that `has` some words, or `lacks` them, comments and white space aside.
+    """
+    code = "".join(token.text for token in tokens(normalised(text)) if not token.blank)
+    return [
+        one["says"]
+        for one in wanted.get("remarks", ())
+        if (one["has"] in code if "has" in one else one["lacks"] not in code)
+    ]
 
 
 def numbers_of(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]) -> list[int]:

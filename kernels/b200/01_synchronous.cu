@@ -82,11 +82,13 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // region: producer
   if (warp == PRODUCER_WARP && elect_one()) {
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
-    for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x)
+    for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
+      const Tile tile = place(index);                         // two divisions, once for a tile
       for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity, NUM_STAGES)) {
         mbarrier_wait_parity(empty + stage * 8, parity);      // until nothing reads this buffer any more
-        copy(stage, place(index), k_tile);
+        copy(stage, tile, k_tile);
       }
+    }
   }
   // end region
 

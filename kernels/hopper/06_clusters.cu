@@ -1,5 +1,5 @@
 // 06_clusters.cu: two blocks one above the other need the same columns of B: each loads half for both.
-// Extends 05_persistent.cu: TMA's multicast, so that a third of the reads from L2 go; buffers are freed in both blocks.
+// Extends 05_persistent.cu: multicast, so that a third fewer requests leave the SMs; buffers are freed in both blocks.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
 // H100, H200.   Notebook 10.
 #include <cuda_bf16.h>

@@ -1,5 +1,5 @@
 // 08_ping_pong.cu: the consumers take turns: one multiplies its own tile while the other stores the one before.
-// Extends 07_tma_store.cu: the tensor cores never wait for an epilogue; no clusters, whose blocks wait for each other.
+// Extends 07_tma_store.cu: the tensor cores need not wait for an epilogue. A block is alone again: no cluster.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
 // H100, H200.   Notebook 10.
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_STAGES 6, GROUP_M 8, STORE_N 64

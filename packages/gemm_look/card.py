@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
 from gemm_look.theme import tag
+
+# A place as the simulator writes it: the line, then the header inlined there, the instruction and the line of PTX.
+_INSTRUCTION = re.compile(
+    r"(\S+:\d+)(?: \((?:inlined|called) from [^()]*\))?, [a-z]\w*(?:(?:\.|::)\w+)+(?:, PTX line \d+)?"
+)
 
 LEFT, RIGHT = {"align": "left"}, {"align": "right"}  # of labels and of numbers, for viewers that drop styles
 
@@ -36,6 +42,12 @@ def facts(pairs: Sequence[tuple[str, str]], row: str = "fact") -> str:
 def folded(title: str, body: str) -> str:
     """A part that is closed, except for its title, until it is clicked. body: HTML."""
     return tag("details", "folded", tag("summary", "summary", escape(title)) + body)
+
+
+def message(text: str) -> str:
+    """A message of the simulator: lines of the source alone; with its headers and instructions, it is folded below."""
+    short = _INSTRUCTION.sub(r"\1", text)
+    return escape(short) + (folded("with headers and instructions", escape(text)) if short != text else "")
 
 
 def remark(text: str, style: str = "muted") -> str:

@@ -9,7 +9,7 @@ import gemm_lab as lab
 from gemm_lab.courses import rooms
 from gemm_lab.lab import Kernel
 from gemm_lab.notebook import speed_beside
-from gemm_lab.notebook.exercises import WrongAnswer, exercises, kernel_of
+from gemm_lab.notebook.exercises import WrongAnswer, exercises, kernel_of, remarks
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab_classroom.grading import judged
 from gpu_simulator.errors import ConfigError, LabError
@@ -130,6 +130,39 @@ def test_a_refusal_names_the_learners_line_and_no_line_of_the_ptx(running):
     )
     with pytest.raises(WrongAnswer, match=r"cell:4, st.shared.f32: not ordered with cell:5, ld\.$"):
         lab.exercise("06_swizzle").check(solution("06_swizzle"))
+
+
+def test_a_page_shows_the_line_and_folds_headers_and_instructions():
+    said = (
+        "A hazard: cell:6 (inlined from ptx/tma.cuh:38), cp.async.bulk.tensor.2d.global: thread (0, 0, 0) reads what "
+        "thread (1, 0, 0) wrote at cell:4, st.shared.f32, PTX line 7: there is no barrier between them."
+    )
+    page = WrongAnswer(lab.exercise("10_store"), [said])._repr_html_()
+    short = "A hazard: cell:6: thread (0, 0, 0) reads what thread (1, 0, 0) wrote at cell:4: there is no barrier"
+    assert short in page and page.index(short) < page.index("<details") < page.index(said)
+    plain = WrongAnswer(lab.exercise("10_store"), ["At 64 × 64 × 64: D[0, 8] is 3, st.shared is not meant."])
+    assert plain._repr_html_().count("<details") == 1, "the hint alone: nothing was left out"
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("10_store", ("tma_store_wait_read<1>", "tma_store_wait_read < 0 >")),
+        ("11_accumulators", ("tcgen05_fence_before_thread_sync();", "// no tcgen05_fence_before_thread_sync")),
+    ],
+)
+def test_a_right_answer_hears_what_it_could_do_better_and_the_rungs_text_hears_nothing(name, change):
+    wanted, text = lab.exercise(name).criteria, SOLUTIONS[name].read_text()
+    assert remarks(text, wanted) == [] and text.count(change[0]) == 1
+    assert len(remarks(text.replace(*change), wanted)) == 1
+
+
+@pytest.mark.long
+def test_a_remark_stands_in_the_verdict():
+    wanted = lab.exercise("10_store").criteria
+    text = SOLUTIONS["10_store"].read_text().replace("tma_store_wait_read<1>", "tma_store_wait_read<0>")
+    solved = lab.exercise("10_store").check(kernel_of(lab.exercise("10_store"), text))
+    assert solved.facts[0] == ("mind", wanted["remarks"][0]["says"])
 
 
 def test_more_shared_memory_than_allowed_is_refused():

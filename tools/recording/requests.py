@@ -1,7 +1,8 @@
 """`python -m tools.recording requests`: what multiprocessors receive and what L2 is asked for, for results/power.
 
-Nsight Compute counts both, and they differ. A unit between the two, `lrc`, stands in the list of metrics alone; no
-document says what it does. What lies between the two counters is its work, or that of another unit there.
+Nsight Compute counts both, and they differ. Between the two stands the L2 Request Coalescer, `lrc` in the names of
+metrics: by the Metrics Decoder of NVIDIA's Kernel Profiling Guide (docs/REFERENCES.md) it tries to merge reads before
+they go on to L2, and serves multicast. What lies between the two counters is its work, as far as is documented.
 """
 
 from __future__ import annotations

@@ -136,5 +136,6 @@ __device__ __forceinline__ void tcgen05_ld_32x32b_x32(float (&r)[32], uint32_t t
                : "r"(tmem) : "memory");
 }
 
-// Until what this thread loads from TMEM is in its registers.
+// Until what this thread loads from TMEM is in its registers. Nothing here ties those registers to the wait: a compiler
+// may move arithmetic on them above it. Where that happens, pass them through this asm, as operands "+f".
 __device__ __forceinline__ void tcgen05_wait_ld() { asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory"); }

@@ -25,7 +25,7 @@ __device__ __forceinline__ void tma_load_2d(uint32_t shared, const CUtensorMap& 
 }
 
 // The box goes to every block of the cluster whose rank is set in `blocks`, to the same place in each, and each block's
-// own mbarrier (at the same place, too) gets the bytes: one read of L2 instead of several. Slow but on sm_90a, sm_100a.
+// own mbarrier (at the same place, too) gets the bytes: one request instead of several. Slow but on sm_90a, sm_100a.
 __device__ __forceinline__ void tma_load_2d_multicast(uint32_t shared, const CUtensorMap& map, int x, int y,
                                                       uint32_t barrier, uint16_t blocks) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "

@@ -28,7 +28,10 @@ def judge_fed(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solve
         )
     needed = bytes_per_clock(block_m, block_n) * target.sms * wanted["mhz"] / 1e6
     if needed > wanted["supply"]:
-        reasons.append(f"At {wanted['mhz']:,} MHz such tiles need {needed:.1f} TB/s, and {wanted['supply']} TB/s come.")
+        reasons.append(
+            f"At {wanted['mhz']:,} MHz such tiles need {needed:.1f} TB/s, and only {wanted['supply']} TB/s are sure to "
+            "come."
+        )
     found = tail(size, size, (block_m, block_n), target.sms)
     useful = size * size / (found.waves * target.sms * block_m * block_n)
     if useful < wanted["useful"]:

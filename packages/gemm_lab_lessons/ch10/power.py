@@ -127,23 +127,23 @@ def requests(gpu: str = "h200") -> list[dict[str, str]]:
 
 
 @style.drawn
-def plot_clocks(rows: Iterable[Row], supply: float, tiles: dict[str, tuple[int, int]]) -> Figure:
-    """Speed over the clock that the kernel saw: the tensor cores' peak, and what `supply` TB/s of tiles allow.
+def plot_clocks(rows: Iterable[Row], supply: tuple[float, float], tiles: dict[str, tuple[int, int]]) -> Figure:
+    """Speed over the clock that the kernel saw: the tensor cores' peak, and what the supply of bytes allows.
 
+    supply: the least and the most TB/s of tiles, drawn as a band.
     tiles: {name of a kernel: its (block_m, block_n)}; only these are drawn. Filled marks are bursts.
     """
     rows = [row for row in rows if row.kernel in tiles and row.clock_mhz]
     fig = style.figure(style.WIDTH, 5.0)
-    ax = style.axes(fig, left=0.75, right=2.3, top=0.5, bottom=1.35)
+    ax = style.axes(fig, left=0.75, right=2.5, top=0.5, bottom=1.35)
     sms, lowest, highest = gpu_of(rows[0].gpu).sms, 1200, 1850
     ax.plot([lowest, highest], [peak_at(mhz, sms) for mhz in (lowest, highest)], color=style.INK, linewidth=style.LINE)
     labels = [(peak_at(highest, sms), "peak at this clock", style.INK)]
     for (name, (block_m, block_n)), marker in zip(tiles.items(), "os^", strict=False):
-        limit = supply * 2 * block_m * block_n / (2 * (block_m + block_n))
-        ax.plot(
-            [lowest, highest], [limit, limit], color=style.MEMORY["L2"], linewidth=style.LINE, linestyle=(0, (5, 2))
-        )
-        labels.append((limit, f"{supply:.1f} TB/s for {block_m} × {block_n}", style.MEMORY["L2"]))
+        low, high = (terabytes * block_m * block_n / (block_m + block_n) for terabytes in supply)
+        ax.axhspan(low, high, color=style.MEMORY["L2"], alpha=0.25, linewidth=0)
+        words = f"{supply[0]:.1f} to {supply[1]:.1f} TB/s, {block_m} × {block_n}"
+        labels.append(((low + high) / 2, words, style.MEMORY["L2"]))
         for row in rows:
             if row.kernel == name:
                 colour = KINDS[row.input]

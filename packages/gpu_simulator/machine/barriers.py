@@ -201,12 +201,16 @@ class Barriers:
             return "No thread waits at a barrier."
         size = resident.cluster_size
         first = min(blocks) // size * size
-        said = [self.explain_block(block) for block in range(first, first + size) if block in blocks]
+        said, waits = [], ""
+        for block in (block for block in range(first, first + size) if block in blocks):
+            before, waits = waits, self.explain_block(block)
+            name = resident.name_block(block)
+            said.append(f"In {name}: {waits}." if waits != before else f"{name.capitalize()} waits in the same way.")
         ended = [block for block in range(first, first + size) if resident.has_ended(block)] if size > 1 else []
         return " ".join(said + [f"{resident.name_block(block).capitalize()} has ended." for block in ended])
 
     def explain_block(self, first: int) -> str:
-        """Which threads wait for what in one block, in one sentence."""
+        """Which threads wait for what in one block, in clauses."""
 
         resident = self.resident
         words = waiting_clauses(resident.mbarriers, first) + resident.cluster_barrier.explain(first)
@@ -222,4 +226,4 @@ class Barriers:
                     f"for {wanted} threads "
                     f"({resident.launch.describe(item)})"
                 )
-        return f"In {resident.name_block(first)}: {'; '.join(words)}."
+        return "; ".join(words)

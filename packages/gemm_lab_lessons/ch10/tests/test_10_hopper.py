@@ -9,6 +9,8 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
+from gemm_lab.measure.profile import read_rows
+from gemm_lab.notebook.scoreboard import scoreboard
 from gemm_lab_lessons.ch10.block_order import block_order, waves
 from gemm_lab_lessons.ch10.tile_bounds import tail
 from gemm_lab_lessons.ch10.wgmma_operands import wavefronts
@@ -254,6 +256,33 @@ def test_power_is_the_limit(sustained):
         (row,) = [row for row in run.rows if row.kernel == K8.name and row.n == 8192]
         assert run.tflops(CEILING, 8192) * 1e6 / 132 / 4096 < row.sm_clock_mhz, "the clock kept is below NVML's"
         assert run is burst or row.power_w > 650
+
+
+def step(after, n, regime):
+    return scoreboard(n, regime, on="h200").gain(after)
+
+
+def test_the_losses_that_the_text_tells():
+    assert step(K4.name, 4096, "sustained").high < 1 < step(K4.name, 4096, "burst").low
+    assert all(step(K4.name, n, regime).low > 1 for n in (8192, 16384) for regime in ("sustained", "burst"))
+    for n in (4096, 8192, 16384):
+        assert (
+            step(K8.name, n, "sustained").ratio == pytest.approx(1.02, abs=0.01) and step(K8.name, n, "burst").high < 1
+        )
+        assert all(0.99 < step(K7.name, n, regime).ratio < 1.015 for regime in ("sustained", "burst"))
+    assert all(step(WIDE.name, 8192, regime).low > 1 for regime in ("sustained", "burst"))
+
+
+def test_registers_that_change_hands_are_what_keeps_the_wide_tile_from_spilling():
+    def spilled(kernel):
+        words = ("setmaxnreg_dec<PRODUCER_REGISTERS>();", "setmaxnreg_inc<CONSUMER_REGISTERS>();")
+        for text in words:
+            kernel = changed(kernel, text, "")
+        built = kernel.compile("sm_90a")
+        return built.spill_stores + built.spill_loads
+
+    assert spilled(K8) == 0 < 1000 < spilled(WIDE)
+    assert WIDE.compile("sm_90a").spill_stores == 0
 
 
 def test_the_notebook_names_where_its_times_come_from():

@@ -49,6 +49,52 @@ def test_the_narrow_tile_gets_as_many_bytes_at_either_clock():
     assert power.bytes_per_clock(128, 128) == 64 and power.bytes_per_clock(128, 256) == 48
 
 
+@pytest.mark.parametrize(("gpu", "least", "most"), [("h200", 12.1, 13.0), ("h100", 10.3, 11.8)])
+def test_the_supply_falls_where_more_is_wanted_than_comes(gpu, least, most):
+    mine = [row for row in power.recorded(gpu) if row.kernel == "hopper/08_ping_pong"]
+    gets = {row.clock_mhz: row.tflops / 64 for row in mine}
+    fast = [gets[clock] for clock in sorted(gets) if clock > 1480]
+    assert least < min(fast) and max(fast) < most and max(fast[-2:]) < 0.96 * max(fast)
+    assert all(row.share_of_clock > 0.94 for row in mine if row.clock_mhz < 1480)
+
+
+def test_the_two_limits_say_which_of_them_binds_and_not_how_fast_the_narrowest_tile_is():
+    wide = [row for row in ROWS.of(kernel="07_tma_store")]
+    assert all(0.94 < row.share_of_clock < 0.97 for row in wide)
+    narrowest = lab.ladder("hopper").recorded([8192], "burst").tflops("hopper/08_ping_pong_narrow", 8192)
+    assert 0.9 < narrowest / (12.2 * 128 * 112 / (128 + 112)) < 0.97
+
+
+def test_nine_tenths_of_the_stamps_are_no_work_on_an_h200_and_most_of_it_is_gone_on_an_h100():
+    for kind in INPUTS:
+        assert all(0.87 < row.clock_mhz / row.nvml_mhz < 0.92 for row in _stamped("h200", kind, "sustained"))
+    assert all(0.905 < row.clock_mhz / row.nvml_mhz < 0.91 for row in _stamped("h200", "zeros", "burst"))
+    assert all(row.clock_mhz / row.nvml_mhz < 0.82 for row in _stamped("h200", "normal", "burst"))
+    others = [row for row in _stamped("h100", "normal", "sustained") if row.kernel != "hopper/08_ping_pong"]
+    assert all(0.94 < row.clock_mhz / row.nvml_mhz < 1.01 for row in others)
+    assert all(
+        0.86 < row.clock_mhz / row.nvml_mhz < 0.92
+        for kind in INPUTS
+        for row in _stamped("h100", kind, "sustained")
+        if row.kernel == "hopper/08_ping_pong"
+    )
+
+
+def _stamped(gpu, kind, regime):
+    return [row for row in power.recorded(gpu).of(input=kind, regime=regime) if row.clock_mhz]
+
+
+def test_half_of_the_joules_are_changing_bits_and_half_of_the_wide_tiles_gain_is_cycles():
+    zeros, normal = (of("08_ping_pong_wide", kind, "sustained").joules_per_tflop for kind in ("zeros", "normal"))
+    assert normal / zeros == pytest.approx(2, rel=0.03)
+    narrow, wide = (of(name, "normal", "sustained") for name in ("08_ping_pong", "08_ping_pong_wide"))
+    cycles, clock = wide.share_of_clock / narrow.share_of_clock, wide.clock_mhz / narrow.clock_mhz
+    assert cycles * clock == pytest.approx(wide.tflops / narrow.tflops, rel=1e-3)
+    assert 1.015 < cycles < 1.03 and 1.015 < clock < 1.03
+    first, last = (of(name, "zeros", "sustained") for name in ("02_tma", "05_persistent"))
+    assert first.joules_per_tflop > 1.7 * last.joules_per_tflop and first.clock_mhz > last.clock_mhz
+
+
 def test_the_clock_follows_the_numbers():
     for kernel in RUNGS[1:]:
         for regime in ("sustained", "burst"):
@@ -104,7 +150,11 @@ def test_the_clock_falls_within_a_twentieth_of_a_second_and_the_shown_power_does
 
 def test_pictures_are_drawn_and_what_is_not_recorded_is_a_sentence():
     tiles = {"hopper/08_ping_pong": (128, 128), "hopper/08_ping_pong_wide": (128, 192)}
-    for figure in (power.plot_clocks(ROWS, 12.6, tiles), power.plot_trace("08_ping_pong_wide"), power.plot_l2()):
+    for figure in (
+        power.plot_clocks(ROWS, (12.2, 13.0), tiles),
+        power.plot_trace("08_ping_pong_wide"),
+        power.plot_l2(),
+    ):
         assert figure._repr_png_()
     with pytest.raises(LabError, match="tools.recording power"):
         power.recorded("a100")

@@ -147,6 +147,22 @@ def test_a_k_tile_takes_an_h200_nearly_what_the_model_says():
     assert timeline.unit.startswith("clocks") and timeline.title.endswith("NVIDIA H200")
 
 
+def test_the_model_sees_that_draining_costs_time_and_no_speed_follows():
+    import itertools
+    import statistics
+
+    from gemm_lab.notebook.scoreboard import scoreboard
+
+    def k_tile(name, on):
+        issues = [one for one in lab.kernel(name).timeline(on=on).timeline.of("warp 0") if one.kind == "issue"]
+        starts = [b.start for a, b in itertools.pairwise(issues) if a.stage != b.stage]
+        return statistics.median(b - a for a, b in itertools.pairwise(starts))
+
+    model, stamps = (k_tile("hopper/03", on) / k_tile("hopper/02", on) for on in (None, "h200"))
+    assert 0.6 < model < 0.72 and stamps == pytest.approx(model, abs=0.05)
+    assert scoreboard(4096, "burst", on="h200").gain("hopper/03").ratio < 1.05
+
+
 def test_three_roles_and_two_idle_warps():
     from gemm_lab.measure.inputs import make_inputs
     from gpu_timing.logical.recording import record

@@ -6,6 +6,9 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab import catalog
+from gemm_lab.cards.scoreboard import Board
+from gemm_lab.measure import results
+from gemm_lab.measure.ablation import RUN, settings
 from gemm_lab.notebook import scoreboard as home
 from gemm_lab.notebook.exercises import WrongAnswer
 from gemm_lab.notebook.scoreboard import scoreboard
@@ -13,7 +16,7 @@ from gemm_lab_lessons.ch12.ablations import ablations
 from gemm_lab_lessons.ch12.generations import generations
 from gemm_lab_lessons.ch12.rounds import rounds
 from gemm_results import results
-from gemm_results.ablation import RUN
+
 from gpu_simulator.errors import LabError, SizeError
 
 BOARD = scoreboard(4096, on="h200")
@@ -220,6 +223,15 @@ def test_the_bands_of_an_h100_are_its_own_and_were_measured():
         wide["dram_read_bytes"] > 2 * narrow["dram_read_bytes"]
         and narrow["tensor_pipe_pct"] > 95 > 60 > wide["tensor_pipe_pct"]
     )
+
+
+def test_at_16384_eight_rows_are_worse_than_four_on_an_h100_and_a_band_is_counted_in_bytes():
+    rows = [row for row in results.recorded("h100") if row.kernel == "hopper/08_ping_pong" and row.n == 16384]
+    heights = {settings(row)["GROUP_M"]: row for row in rows if row.regime == "sustained"}
+    assert heights[8].ratio_cublas < 0.93 * heights[4].ratio_cublas
+    assert heights[8].tflops_high - heights[8].tflops_low > 0.15 * heights[8].tflops, "rounds scatter"
+    bands = {height: height * 128 * 16384 * 2 / 1e6 for height in (4, 8, 11)}
+    assert bands[4] < 0.5 * lab.gpu("h100").l2_mb < bands[8] < 0.9 * lab.gpu("h100").l2_mb < bands[11]
 
 
 def test_both_are_the_same_chip():

@@ -181,6 +181,8 @@ def test_a_thread_arrives_once():
         ("cluster_wait();", "wait at barrier.cluster for all threads .*; threads 0-63 of this block, threads 0-63 of block"),
         ("if (t == 0) mbarrier_init(full, 1); cluster_sync(); if (rank) return; mbarrier_wait_parity(full, 0);",
          r"expects 1 more of its 1 arrivals .* Block \(1, 0, 0\) has ended"),
+        ("if (t == 0) mbarrier_init(full, 1); cluster_sync(); mbarrier_wait_parity(full, 0);",
+         r"In block \(0, 0, 0\): threads 0-63 wait at the mbarrier [^;]*\. Block \(1, 0, 0\) waits in the same way\.$"),
     ],
 )  # fmt: skip
 def test_a_deadlock_says_who_waits_for_whom_across_blocks(body, sentence):
