@@ -39,7 +39,8 @@ def check_twice(
     Returns one verdict or two. `launch` runs the kernel, by default on the GPU (see `measure.check.check`).
     sms: see `Kernel.grid`.
     """
-    verdicts = []
+    verdicts, step = [], kernel.config.get("BLOCK_K")
+    block = (*kernel.block, step) if kernel.block and step else kernel.block
     for kind in ("integers", "normal"):
         verdicts.append(
             check(
@@ -49,7 +50,7 @@ def check_twice(
                 m=m,
                 n=n,
                 k=k,
-                block=kernel.block,
+                block=block,
                 kind=kind,
                 seed=seed,
                 cluster=kernel.spec.cluster,
