@@ -28,34 +28,18 @@ ELEMENTS = {"f16": "cutlass::half_t", "bf16": "cutlass::bfloat16_t", "f32": "flo
 LAYOUTS = {"row": "RowMajor", "col": "ColumnMajor"}
 BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 THREADBLOCK_SWIZZLES = (1, 4, 8)  # widths of GemmIdentityThreadblockSwizzle
-WARP_M, WARP_N = 64, 64
 ACCESS_BYTES = 16
 
 
 @dataclass(frozen=True)
-class Family:
-    """One generation of CUTLASS's tensor-core GEMMs; it needs a GPU of compute capability `capability` or newer.
-
-    `dtypes` are (input, accumulator), `tiles` are (BLOCK_M, BLOCK_N, BLOCK_K).
-    """
-
-    name: str
-    generation: str
-    capability: tuple[int, int]
-    mma: tuple[int, int, int]
-    dtypes: tuple[tuple[str, str], ...]
-    tiles: tuple[tuple[int, int, int], ...]
-    stages: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Tile:
-    """A block tile and a number of shared-memory stages, which are fixed when a kernel is built."""
+    """A block tile, its shared-memory stages and its warps along M, N and K, which are fixed when a kernel is built."""
 
     m: int
     n: int
     k: int
     stages: int
+    warps: tuple[int, int, int]
 
     def __str__(self) -> str:
         return f"{self.m}x{self.n}x{self.k} stages={self.stages}"
@@ -65,20 +49,70 @@ class Tile:
         """Shared memory of all stages in bytes, for 2-byte inputs."""
         return 2 * self.stages * (self.m + self.n) * self.k
 
+    @property
+    def warp(self) -> tuple[int, int, int]:
+        """The tile of one warp. Several warps along K each multiply a part of the k tile, and their sums are added."""
+        m, n, k = self.warps
+        return self.m // m, self.n // n, self.k // k
 
-_TILES = ((128, 128, 32), (128, 256, 32), (256, 128, 32))
+
+@dataclass(frozen=True)
+class Family:
+    """One generation of CUTLASS's tensor-core GEMMs; it needs a GPU of compute capability `capability` or newer.
+
+    `dtypes` are (input, accumulator).
+    """
+
+    name: str
+    generation: str
+    capability: tuple[int, int]
+    mma: tuple[int, int, int]
+    dtypes: tuple[tuple[str, str], ...]
+    tiles: tuple[Tile, ...]
+
+
+# What CUTLASS's own generator lists for mma.m16n8k8 (generator.py, GenerateSM75_TensorOp_1688): two stages, nine tiles.
+_SM75 = (
+    Tile(256, 128, 32, 2, (4, 2, 1)),
+    Tile(128, 256, 32, 2, (2, 4, 1)),
+    Tile(128, 128, 32, 2, (2, 2, 1)),
+    Tile(64, 256, 32, 2, (1, 4, 1)),
+    Tile(256, 64, 32, 2, (4, 1, 1)),
+    Tile(64, 128, 32, 2, (2, 2, 1)),
+    Tile(128, 64, 32, 2, (2, 2, 1)),
+    Tile(64, 64, 32, 2, (2, 2, 1)),
+    Tile(64, 128, 64, 2, (1, 2, 2)),
+)
+# Its list for mma.m16n8k16 (GenerateSM80_TensorOp_16816), and the large tiles with more stages, which are often faster.
+_SM80 = (
+    *(Tile(256, 128, 32, stages, (4, 2, 1)) for stages in (3, 4, 5)),
+    *(Tile(128, 256, 32, stages, (2, 4, 1)) for stages in (3, 4, 5)),
+    *(Tile(256, 64, 32, stages, (4, 1, 1)) for stages in (3, 4)),
+    Tile(64, 256, 32, 4, (1, 4, 1)),
+    *(Tile(128, 128, 32, stages, (2, 2, 1)) for stages in (3, 4, 5)),
+    Tile(128, 64, 32, 6, (2, 2, 1)),
+    Tile(64, 128, 32, 6, (2, 2, 1)),
+    Tile(64, 64, 32, 10, (2, 2, 1)),
+    Tile(256, 128, 64, 3, (4, 2, 1)),
+    Tile(128, 256, 64, 3, (2, 4, 1)),
+    *(Tile(256, 64, 64, stages, (4, 1, 1)) for stages in (3, 4)),
+    *(Tile(64, 256, 64, stages, (1, 4, 1)) for stages in (3, 4)),
+    *(Tile(128, 128, 64, stages, (2, 2, 1)) for stages in (3, 4, 5)),
+    Tile(128, 64, 64, 3, (2, 2, 1)),
+    Tile(64, 128, 64, 3, (2, 2, 1)),
+    Tile(64, 64, 64, 5, (2, 2, 1)),
+)
 FAMILIES = {
     family.name: family
     for family in (
-        Family("cutlass_sm75", "Sm75", (7, 5), (16, 8, 8), (("f16", "f16"), ("f16", "f32")), _TILES, (2,)),
+        Family("cutlass_sm75", "Sm75", (7, 5), (16, 8, 8), (("f16", "f16"), ("f16", "f32")), _SM75),
         Family(
             "cutlass_sm80",
             "Sm80",
             (8, 0),
             (16, 8, 16),
             (("bf16", "f32"), ("f16", "f16"), ("f16", "f32")),
-            (*_TILES, (128, 128, 64)),
-            (3, 4, 5),
+            _SM80,
         ),
     )
 }
@@ -134,7 +168,7 @@ def require(family: Family, problem: Mapping[str, Any], m: int, n: int, k: int, 
 
 
 def builds(family: Family, problem: Mapping[str, Any], arch: str) -> dict[Tile, nvcc.Build]:
-    """What nvcc has to build for this problem's types and layouts: {tile: build}, for every tile and stage count."""
+    """What nvcc has to build for this problem's types and layouts: {tile: build}, for every tile of the family."""
     include, version = headers()
     fixed = {
         "ARCH": family.generation,
@@ -143,22 +177,20 @@ def builds(family: Family, problem: Mapping[str, Any], arch: str) -> dict[Tile, 
         "ELEMENT_OUT": ELEMENTS[problem["dtype_out"]],
         "LAYOUT_A": LAYOUTS[problem["layout_a"]],
         "LAYOUT_B": LAYOUTS[problem["layout_b"]],
-        "WARP_M": WARP_M,
-        "WARP_N": WARP_N,
         **dict(zip(("MMA_M", "MMA_N", "MMA_K"), family.mma, strict=True)),
     }
     source = Path(__file__).with_name("cutlass_gemm.cu")
-    tiles = [Tile(*shape, stages) for shape in family.tiles for stages in family.stages]
     return {
         tile: nvcc.Build(
             source,
             fixed
-            | {"BLOCK_M": tile.m, "BLOCK_N": tile.n, "BLOCK_K": tile.k, "WARP_K": tile.k, "NUM_STAGES": tile.stages},
+            | {"BLOCK_M": tile.m, "BLOCK_N": tile.n, "BLOCK_K": tile.k, "NUM_STAGES": tile.stages}
+            | dict(zip(("WARP_M", "WARP_N", "WARP_K"), tile.warp, strict=True)),
             (include,),
             arch,
             f"CUTLASS {version}",
         )
-        for tile in tiles
+        for tile in family.tiles
     }
 
 

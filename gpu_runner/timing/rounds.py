@@ -26,6 +26,7 @@ from gpu_simulator.errors import LabError
 BURST_REST_S, BURST_SAMPLE_MS = 0.15, 3.0
 SUSTAINED_WARMUP_S, SUSTAINED_SAMPLE_MS = 1.5, 4.0
 TRIAL_ROUNDS, TRIAL_SAMPLE_MS = 5, 3.0
+TRIAL_KEEPS = 1.25  # after one round of a trial, candidates that take longer than this times the best are dropped
 MOST_ALTERNATIVES = 5  # algorithms of cuBLASLt that take part in the timing; the fastest of them is the result
 MOST_COPIES = 64
 ORDER_SEED = 1
@@ -219,8 +220,9 @@ def fastest(
 ) -> list[str]:
     """The names of the `count` fastest candidates, by the median of five samples of some milliseconds each.
 
-    The candidates are sampled in turn, so that a falling clock does not favour one of them. A candidate that cannot be
-    launched is added to `left_out`. Raises `LabError` if none can be launched.
+    The candidates are sampled in turn, so that a falling clock does not favour one of them. Those that are far behind
+    after the first sample get no other. A candidate that cannot be launched is added to `left_out`. Raises `LabError`
+    if none can be launched.
     """
     trials = []
     for name, calls in candidates.items():
@@ -234,9 +236,13 @@ def fastest(
         trials.append(trial)
     if not trials:
         raise LabError("None of the candidates can be launched: " + "; ".join(f"{n}: {w}" for n, w in left_out.items()))
-    for _ in range(TRIAL_ROUNDS):
+    for number in range(TRIAL_ROUNDS):
         context.running()
         _collect(device, [_enqueue(device, trial) for trial in trials], keep=True)
+        if number == 0:
+            first = sorted(trial.samples_ms[0] for trial in trials)
+            limit = max(TRIAL_KEEPS * first[0], first[min(count, len(first)) - 1])
+            trials = [trial for trial in trials if trial.samples_ms[0] <= limit]
     trials.sort(key=lambda trial: statistics.median(trial.samples_ms))
     return [trial.label for trial in trials[:count]]
 
@@ -353,12 +359,16 @@ def _rejected(check: dict[str, Any], bound: float) -> str | None:
 
 
 def _choose_repeats(device: Device, entry: Entry, sample_ms: float) -> None:
-    entry.run(2)
-    start = device.mark()
-    entry.run(3)
-    stop = device.mark()
-    stop.synchronize()
-    entry.repeats = max(1, min(1000, round(sample_ms / max(device.milliseconds(start, stop) / 3, 1e-3))))
+    entry.run(1)  # the first launch loads the kernel
+    for times in (1, 4):
+        start = device.mark()
+        entry.run(times)
+        stop = device.mark()
+        stop.synchronize()
+        each_ms = max(device.milliseconds(start, stop) / times, 1e-3)
+        if each_ms >= sample_ms:
+            break  # long launches need no better estimate
+    entry.repeats = max(1, min(1000, round(sample_ms / each_ms)))
 
 
 def _enqueue(device: Device, entry: Entry) -> Pending:

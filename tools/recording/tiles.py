@@ -1,9 +1,9 @@
 """`python -m tools.recording tiles hopper`: which tile and which order of blocks is fastest at each size on this GPU.
 
-The candidates are the configurations of the ladder's last source, each with every height of a band. All take turns
-with cuBLAS in one run for each size and regime. The one that is chosen has the largest share of the best that cuBLASLt
-offers in the regime where its share is smaller. Its figures are picked after the fact, so results/tuned has no speeds:
-`python -m tools.recording speeds` measures the choice anew.
+The candidates are the configurations of the ladder's last source, or those of `TILES`, each with every height of a
+band. All take turns with cuBLAS in one sustained run for each size; the best of them take turns in bursts. The one that
+is chosen has the largest share of the best that cuBLASLt offers in the regime where its share is smaller. Its figures
+are picked after the fact, so results/tuned has no speeds: `python -m tools.recording speeds` measures the choice anew.
 """
 
 from __future__ import annotations
@@ -11,21 +11,111 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
-from gemm_lab.lab import Kernel, Ladder
+from gemm_lab.lab import Kernel, Ladder, kernel
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab.lab.tuning import COLUMNS, path_for
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import LabError, SizeError
 
 BANDS = (4, 6, 7, 8, 9, 11, 12, 16)
 REGIMES = ("sustained", "burst")
+KEPT = 8  # candidates that take part in bursts, in which a sample takes longer because of its pause
+
+
+class Tiles(NamedTuple):
+    """The candidates of a ladder. rungs: their names. bands: heights, () for a source that has no order of blocks.
+
+    tiles: (BLOCK_M, BLOCK_N, BLOCK_K, NUM_WARPS_M, NUM_WARPS_N, NUM_STAGES), without the last for a source of two.
+    """
+
+    rungs: tuple[str, ...]
+    bands: tuple[int, ...]
+    tiles: tuple[tuple[int, ...], ...]
+
+
+NAMES = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "NUM_WARPS_M", "NUM_WARPS_N", "NUM_STAGES")
+TILES = {
+    "t4": Tiles(
+        ("08_pipelined_fragments",),
+        (),
+        (
+            (256, 256, 32, 4, 2),
+            (256, 256, 32, 4, 4),
+            (256, 128, 32, 4, 2),
+            (128, 256, 32, 2, 4),
+            (128, 256, 32, 4, 2),
+            (128, 128, 32, 2, 2),
+            (128, 128, 32, 4, 2),
+            (256, 64, 32, 4, 1),
+            (64, 256, 32, 2, 4),
+            (128, 64, 32, 2, 1),
+            (128, 64, 32, 4, 1),
+            (64, 128, 32, 2, 2),
+            (64, 64, 32, 2, 1),
+        ),
+    ),
+    "ampere": Tiles(
+        ("10_steady_addresses",),
+        (8, 16),
+        (
+            (128, 256, 32, 2, 4, 4),
+            (128, 256, 64, 2, 4, 3),
+            (256, 128, 32, 4, 2, 4),
+            (256, 128, 64, 4, 2, 3),
+            (128, 128, 64, 2, 2, 3),
+            (128, 128, 32, 2, 2, 4),
+            (128, 128, 32, 2, 2, 5),
+            (64, 256, 64, 1, 4, 3),
+            (256, 64, 64, 4, 1, 3),
+            (64, 128, 64, 2, 2, 4),
+            (64, 128, 64, 1, 2, 4),
+            (64, 128, 64, 4, 2, 4),
+            (128, 64, 64, 4, 1, 4),
+            (128, 64, 64, 2, 1, 4),
+            (64, 64, 64, 2, 1, 5),
+            (64, 64, 64, 4, 1, 5),
+        ),
+    ),
+    "rtx5090": Tiles(
+        ("02_producer_warp", "03_persistent"),
+        (8, 16),
+        (
+            (128, 256, 32, 2, 4, 4),
+            (128, 256, 64, 2, 4, 3),
+            (128, 256, 64, 2, 4, 4),
+            (256, 128, 64, 4, 2, 3),
+            (128, 128, 64, 2, 2, 3),
+            (128, 128, 64, 4, 2, 4),
+            (128, 64, 64, 4, 1, 4),
+            (64, 128, 64, 2, 2, 4),
+            (64, 128, 64, 4, 2, 4),
+            (64, 64, 64, 4, 1, 6),
+        ),
+    ),
+}
 
 
 def candidates(ladder: Ladder) -> list[Kernel]:
-    """The configurations of the ladder's last source with each height of a band."""
-    last = ladder.spec.kernels[-1].path
-    return [kernel(GROUP_M=band) for kernel in ladder if kernel.spec.path == last for band in BANDS]
+    """The candidates of the ladder in `TILES`, or the configurations of its last source with each height of a band."""
+    asked = TILES.get(ladder.name)
+    if asked is None:
+        last = ladder.spec.kernels[-1].path
+        return [rung(GROUP_M=band) for rung in ladder if rung.spec.path == last for band in BANDS]
+    every = [dict(zip(NAMES, tile, strict=False)) for tile in asked.tiles]
+    if asked.bands:
+        every = [tile | {"GROUP_M": band} for tile in every for band in asked.bands]
+    return [kernel(f"{ladder.name}/{rung}")(**settings) for rung in asked.rungs for settings in every]
+
+
+def fits(made: Kernel, n: int) -> bool:
+    """Whether the kernel multiplies n × n × n."""
+    try:
+        made.spec.require_size(made.config, n, n, n)
+    except SizeError:
+        return False
+    return True
 
 
 def best(shares: dict[str, dict[str, float]]) -> str:
@@ -44,12 +134,13 @@ def record_tiles(
     """Sweep the candidates at each size and write the choices; returns the file. Raises `LabError` without a GPU."""
     if not where.usable or not where.present.gpu:
         raise LabError(f"Nothing can be measured here: {where.reason}")
-    path, tried = path_for(where.present.gpu.key, into), {kernel.label: kernel for kernel in candidates(ladder)}
+    path, tried = path_for(where.present.gpu.key, into), {made.label: made for made in candidates(ladder)}
     for n in sizes:
-        shares: dict[str, dict[str, float]] = {label: {} for label in tried}
+        left = {label: made for label, made in tried.items() if fits(made, n)}
+        shares: dict[str, dict[str, float]] = {label: {} for label in left}
         for regime in REGIMES:
             found = benchmark_kernels(
-                tried.values(),
+                left.values(),
                 [n],
                 baselines=("cublas", "cublaslt_best"),
                 ceiling=None,
@@ -60,12 +151,17 @@ def record_tiles(
             for row in found:
                 if row.kernel in shares and row.ratio_cublaslt:
                     shares[row.kernel][regime] = row.ratio_cublaslt
-            top = sorted(shares, key=lambda label: -shares[label].get(regime, 0))[:5]
-            say(f"{n}, {regime}: " + "; ".join(f"{label} {shares[label][regime]:.3f}" for label in top))
+            top = sorted(left, key=lambda label: -shares[label].get(regime, 0))[:KEPT]
+            say(f"{n}, {regime}: " + "; ".join(f"{label} {shares[label].get(regime, 0):.3f}" for label in top))
+            for why in sorted(set(found.skipped.values())):
+                say(f"{n}, {regime}, not timed: {why}")
+            left = {label: tried[label] for label in top}
         label = best({label: found for label, found in shares.items() if len(found) == len(REGIMES)})
         say(f"{n}: {label}, " + ", ".join(f"{regime} {share:.3f}" for regime, share in shares[label].items()))
-        kernel = tried[label]
-        _keep(path, [ladder.name, n, kernel.name.split("/")[1], f"GROUP_M={kernel.config['GROUP_M']}"])
+        chosen = tried[label]
+        names = chosen.config if ladder.name in TILES else ("GROUP_M",)
+        settings = " ".join(f"{name}={chosen.config[name]}" for name in names)
+        _keep(path, [ladder.name, n, chosen.name.split("/")[1], settings])
     return path
 
 

@@ -92,9 +92,14 @@ def rung_of(ladder: LadderSpec, name: str) -> tuple[Kernel, list[Idea]]:
 
 
 def without(rung: Kernel, idea: Idea) -> Kernel:
-    """The rung without the idea, under a name that says so."""
+    """The rung without the idea, under a name that says so: changed, or another rung with the settings of this one."""
+    alias = f"without {idea.idea}"
+    if idea.instead:
+        other = kernel(idea.instead)
+        changed = other(**{name: value for name, value in rung.config.items() if name in other.config})
+        return changed.rewrite(other.source, file=other.spec.file, alias=alias)
     changed = rung(**idea.without) if idea.without else rung
-    return changed.rewrite(idea.source_without(rung.source), file=rung.spec.file, alias=f"without {idea.idea}")
+    return changed.rewrite(idea.source_without(rung.source), file=rung.spec.file, alias=alias)
 
 
 def ablate(ladder: LadderSpec, name: str, n: int, regime: str, rounds: int | None) -> Ablation:
@@ -157,7 +162,9 @@ def path_for(gpu: str) -> Path:
 def _gains(rung: Kernel, ideas: list[Idea], rows: list[Measurement]) -> dict[str, Gain]:
     by_label = {_name(row.kernel): row for row in rows}
     whole = by_label.get(rung.name)
-    pairs = [(idea, by_label.get(f"{rung.name} without {idea.idea}")) for idea in ideas] if whole else []
+    pairs = (
+        [(idea, by_label.get(f"{idea.instead or rung.name} without {idea.idea}")) for idea in ideas] if whole else []
+    )
     samples = {row: row.samples_ms for row in rows}
     return {idea.idea: gain(row, whole, samples) for idea, row in pairs if row and whole}
 
