@@ -94,3 +94,12 @@ def test_candidates_are_the_last_source_with_every_band():
     found = candidates(lab.ladder("hopper"))
     assert len({kernel.label for kernel in found}) == len(found) == 24
     assert {kernel.spec.file for kernel in found} == {"08_ping_pong.cu"}
+
+
+def test_counts_are_of_the_settings_that_were_timed():
+    """rtx5090/02 has other tiles on the recorded GPU than on an RTX 5090, for which the ladder is taught."""
+    shown = lab.ladder("rtx5090").ablate("02_producer_warp", 4096)
+    spec = lab.kernel("rtx5090/02").spec
+    assert spec.configure("h200") != spec.configure()
+    assert {variant.kernel.config["BLOCK_N"] for variant in shown.variants} == {spec.configure("h200")["BLOCK_N"]}
+    assert f"BLOCK_N {spec.configure('h200')['BLOCK_N']}" in repr(shown).splitlines()[-1]

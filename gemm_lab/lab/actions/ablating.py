@@ -21,6 +21,7 @@ from gemm_lab.lab.on_simulator import check_on_simulator, smallest_size
 from gemm_lab.measure.ablation import Gain, gain
 from gemm_lab.measure.benchmark import Measurement
 from gemm_lab.measure.results import path_of, read, with_samples
+from gemm_lab.settings_text import parse_settings
 from gpu_simulator.errors import LabError
 
 
@@ -67,7 +68,8 @@ class Ablation:
                 ]
             )
         m, n, k = self.size
-        counted = f"Counts are the simulator's at {m} × {n} × {k}, of a launch with a right result."
+        settings = ", ".join(f"{name} {value}" for name, value in self.variants[0].kernel.config.items())
+        counted = f"Counts are the simulator's at {m} × {n} × {k}, of a launch with a right result, for {settings}."
         return Table(header, body, f"{counted} {self.source}")
 
     def __repr__(self) -> str:
@@ -116,16 +118,19 @@ def ablate(ladder: LadderSpec, name: str, n: int, regime: str, rounds: int | Non
         if row
         else f"No {regime} run at {n} is recorded."
     )
-    variants, size = count(rung, ideas)
+    variants, size = count(rung, ideas, row.config if row else "")
     return Ablation(rung.name, variants, size, gains, source)
 
 
-def count(rung: Kernel, ideas: list[Idea]) -> tuple[tuple[Variant, ...], tuple[int, int, int]]:
+def count(
+    rung: Kernel, ideas: list[Idea], settings: str = ""
+) -> tuple[tuple[Variant, ...], tuple[int, int, int]]:
     """The variants with their counts, at the smallest size that all of them multiply.
 
-    Raises `LabError` if one of them gives a wrong result.
+    settings: those of the rung that were timed, as a recorded row has them, since counts and times stand in one row of
+    the table; "" for those of the ladder's reference GPU. Raises `LabError` if one of them gives a wrong result.
     """
-    taught = replace(rung, config=rung.spec.configure())
+    taught = replace(rung, config=parse_settings(settings.split()) if settings else rung.spec.configure())
     made = [(None, taught), *((idea, without(taught, idea)) for idea in ideas)]
     m, n, k = (math.lcm(*sizes) for sizes in zip(*(smallest_size(each) for _, each in made), strict=True))
     found = []
