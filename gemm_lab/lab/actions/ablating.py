@@ -122,9 +122,7 @@ def ablate(ladder: LadderSpec, name: str, n: int, regime: str, rounds: int | Non
     return Ablation(rung.name, variants, size, gains, source)
 
 
-def count(
-    rung: Kernel, ideas: list[Idea], settings: str = ""
-) -> tuple[tuple[Variant, ...], tuple[int, int, int]]:
+def count(rung: Kernel, ideas: list[Idea], settings: str = "") -> tuple[tuple[Variant, ...], tuple[int, int, int]]:
     """The variants with their counts, at the smallest size that all of them multiply.
 
     settings: those of the rung that were timed, as a recorded row has them, since counts and times stand in one row of
