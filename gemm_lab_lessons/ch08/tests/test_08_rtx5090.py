@@ -41,6 +41,26 @@ def test_published_shares():
     assert later["v2 warp specialised"] - later["v1 TMA"] == pytest.approx(0.35, abs=0.05)
 
 
+def test_published_kernels_are_above_the_bound_of_their_tiles_at_2048():
+    """So the card ran faster than the clock to which the percentages belong."""
+    sms = lab.gpu("rtx5090").sms
+    bounds = {}
+    for columns, rows in ((128, 128), (64, 128), (128, 256)):
+        tiles = (2048 // rows) * (2048 // columns)
+        bounds[rows, columns] = tiles / sms / -(-tiles // sms)
+    assert {round(100 * bound, 1) for bound in bounds.values()} == {75.3}
+    told = [r.percent_of_peak for r in published() if r.source == "learn_cuda_sm120" and r.n == 2048]
+    assert len(told) == 4 and min(told) > 75.3
+
+
+def test_the_producer_warp_takes_the_integer_instructions_out_of_the_consumers():
+    before, after = (kernel.profile().card for kernel in (K[1], K[2](**WIDE)))
+    assert K[1].config == K[2](**WIDE).config, "the same tiles"
+    assert after.classes["integer and address"] < 0.5 * before.classes["integer and address"]
+    assert after["tensor_pipe_pct"] > before["tensor_pipe_pct"] + 10
+    assert after["stall_long_scoreboard"] > before["stall_long_scoreboard"]
+
+
 def test_a_published_step_that_no_prediction_can_decide():
     trials = [one for one in published_trials.steps() if one.gpu == "rtx5090"]
     steps = {one.kernel: one for one in trials if one.source == "learn_cuda_sm120" and one.n == 8192}
