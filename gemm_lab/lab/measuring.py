@@ -39,8 +39,7 @@ def check_twice(
     Returns one verdict or two. `launch` runs the kernel, by default on the GPU (see `measure.check.check`).
     sms: see `Kernel.grid`.
     """
-    verdicts, step = [], kernel.config.get("BLOCK_K")
-    block = (*kernel.block, step) if kernel.block and step else kernel.block
+    verdicts = []
     for kind in ("integers", "normal"):
         verdicts.append(
             check(
@@ -50,7 +49,7 @@ def check_twice(
                 m=m,
                 n=n,
                 k=k,
-                block=block,
+                block=kernel.block and (*kernel.block, kernel.config.get("BLOCK_K", 0)),
                 kind=kind,
                 seed=seed,
                 cluster=kernel.spec.cluster,

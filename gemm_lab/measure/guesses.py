@@ -9,6 +9,7 @@ import numpy as np
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import element_limits
 from gemm_lab.measure.inputs import Inputs
+from gemm_lab.measure.wrong_tiles import products_of_wrong_tiles
 
 ALIKE = 0.99  # share of the elements that have to agree
 ALL_NAN = (
@@ -84,6 +85,8 @@ def _mistakes(inputs: Inputs, block: Sequence[int]) -> Iterator[tuple[np.ndarray
         yield inputs.alpha * (a @ b.T) + added, "It equals A·Bᵀ: B is read with rows and columns exchanged."
     step = block[2] if len(block) > 2 else 0
     if 0 < step < inputs.k:
+        for candidate, sentence in products_of_wrong_tiles(a, b, block):
+            yield inputs.alpha * candidate + added, sentence
         yield (
             inputs.alpha * (a[:, :step] @ b[:step]) + added,
             f"It looks as if the sum stopped after the first BLOCK_K = {step} of K.",
@@ -96,42 +99,6 @@ def _mistakes(inputs: Inputs, block: Sequence[int]) -> Iterator[tuple[np.ndarray
             inputs.alpha * (a[:, step:] @ b[step:]) + added,
             f"It looks as if the first BLOCK_K = {step} of K were missing.",
         )
-        for candidate, sentence in _wrong_tiles(a, b, block):
-            yield inputs.alpha * candidate + added, sentence
-
-
-def _wrong_tiles(a: np.ndarray, b: np.ndarray, block: Sequence[int]) -> Iterator[tuple[np.ndarray, str]]:
-    """Products of A (M, K) and B (K, N) whose tiles are read from a wrong place, in one operand or in both.
-
-    "first": each turn reads the tile of the first one.   "exchanged": row and column of the tile's corner are
-    exchanged; what then lies outside of the matrix counts as 0, as TMA has it.
-    """
-    rows, columns, step = block[:3]
-    sides = {"A": _tile_rows(a, rows, step), "B": _tile_rows(np.ascontiguousarray(b.T), columns, step)}
-    says = {
-        "first": "multiplied the first k tile of {} in each turn: either the copy does not move on along K, or the "
-        "products read the same buffer again.",
-        "exchanged": "took the tile of {} with its two coordinates exchanged. A coordinate along K moves on with each "
-        "k tile; TMA takes the innermost coordinate first.",
-    }
-    for how, sentence in says.items():
-        for wrong in ("AB", "A", "B"):
-            left, right = (sides[side][how if side in wrong else "right"] for side in "AB")
-            yield (left @ right.T).astype(np.float64), "It looks as if it " + sentence.format(" and of ".join(wrong))
-
-
-def _tile_rows(x: np.ndarray, height: int, step: int) -> dict[str, np.ndarray]:
-    """An operand with its K along the rows, (edge, K), as tiles of (height, step) from each kind of place make it."""
-    edge, k = x.shape
-    padded = np.zeros((max(edge, k + height), max(k, edge + step)), x.dtype)
-    padded[:edge, :k] = x
-    exchanged = np.zeros_like(x)
-    for row in range(0, edge, height):
-        for column in range(0, k, step):
-            part = exchanged[row : row + height, column : column + step]
-            part[...] = padded[column : column + part.shape[0], row : row + part.shape[1]]
-    first = np.tile(x[:, :step], (1, -(-k // step)))[:, :k]
-    return {"right": x, "first": first, "exchanged": exchanged}
 
 
 def _slice(tile: tuple[int, int], block: Sequence[int]) -> tuple[slice, slice]:

@@ -197,8 +197,7 @@ def _judge_run(
         found.asked += 1
         if (value < bound * 0.999) if count.least else (value > bound * 1.001):
             found.missed += 1
-            reason = _said(count.says, value, bound) + (_worst_line(run) if count.by_line else "")
-            found.reasons.append(f"{where}At {m} × {n} × {k}: {reason}")
+            found.reasons.append(f"{where}At {m} × {n} × {k}: " + _said(count.says, value, bound))
     found.runs.append((where, run))
     return None
 
@@ -212,26 +211,16 @@ def _said(says: str, value: float, bound: float) -> str:
     return says.replace("{found:.2f}", f"{{found:.{digits}f}}").format(found=value, wanted=bound)
 
 
-def _worst_line(run: Any) -> str:
-    """A sentence about the line on which most wavefronts are lost to bank conflicts; "" if none is."""
-    lines = [line for line in run.hot_lines().lines if line.wavefronts > line.ideal]
-    if not lines:
-        return ""
-    worst = max(lines, key=lambda line: line.wavefronts - line.ideal)
-    return f" Most are lost at {worst.file}:{worst.number}, {worst.degree:.2f} for each ideal one: {worst.text.strip()}"
-
-
 class CountLimit(NamedTuple):
     """A count of a run on the simulator, whose bound is in exercises.toml: a maximum, or with `least` a minimum.
 
-    attribute: of the `Run`.   says: the reason for a refusal.   by_line: of shared memory, so a line is named as well.
+    attribute: of the `Run`.   says: the reason for a refusal.
     """
 
     attribute: str
     label: str
     says: str
     least: bool = False
-    by_line: bool = False
 
 
 COUNTS = {
@@ -239,7 +228,6 @@ COUNTS = {
         "conflict_degree",
         "wavefronts for each ideal one",
         "It needs {found:.2f} wavefronts for each ideal one; {wanted:g} is possible.",
-        by_line=True,
     ),
     "sectors_per_request": CountLimit(
         "sectors_per_request",

@@ -123,7 +123,10 @@ def test_05_loads_just_in_time():
 
 @pytest.mark.long
 def test_the_addresses_of_05_move_its_loads_and_not_their_width():
-    x2, x4 = "x2(frag_b[ni][0], frag_b[ni][1],", "x4(frag_b[ni][0], frag_b[ni][1], frag_b[ni + 1][0], frag_b[ni + 1][1],"
+    x2, x4 = (
+        "x2(frag_b[ni][0], frag_b[ni][1],",
+        "x4(frag_b[ni][0], frag_b[ni][1], frag_b[ni + 1][0], frag_b[ni + 1][1],",
+    )
     wide = K[4].regions["multiply"].replace(x2, x4).replace("ni++) {", "ni += 2) {")
     wide = K[4].edit(multiply=wide.replace("lane % 8,", "lane / 16 * 8 + lane % 8,"))
     narrow = K[5].edit(multiply=K[5].regions["multiply"].replace(x4, x2).replace("ni += 2)", "ni++)"))
