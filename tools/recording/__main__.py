@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     speeds.add_argument("--baselines", type=words, default=None, metavar="cublas,inductor")
     speeds.add_argument("--regimes", type=words, default=["sustained", "burst"])
     speeds.add_argument("--rounds", type=int, default=None, help="default: 30, in bursts 10")
+    speeds.add_argument("--only", type=words, default=[], metavar="08_ping_pong", help="rungs; default: all")
     speeds.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
 
     counters = add("counters", record_counters, "record hardware counters with ncu")
@@ -125,6 +126,7 @@ def record_speeds(options) -> int:
         regimes=options.regimes,
         rounds=options.rounds,
         baselines=options.baselines,
+        only=options.only,
         into=options.into,
         say=lambda text: print(text, file=sys.stderr),
     )

@@ -1,14 +1,15 @@
 """`python -m tools.recording speeds`: checks and then measures every ladder that this GPU can run.
 
-All rows go into one file and name the conditions of the measurement. A rung whose result is wrong is reported and not
-timed. The file is written after each size, so a run that is stopped keeps the rows it already has.
+All rows go into one file and name the conditions of the measurement. Where results/tuned has a choice for the GPU and
+the size, it takes part as well, under its rung's name with its own settings. A rung whose result is wrong is reported
+and not timed. The file is written after each size, so a run that is stopped keeps the rows it already has.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gemm_lab import catalog
@@ -16,6 +17,8 @@ from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.ladder import SIZES, Bench, Ladder, measured_ladders
 from gemm_lab.lab.measuring import benchmark_kernels, check_twice
+from gemm_lab.lab.tuning import chosen
+from gemm_lab.measure.benchmark import Measurement
 from gemm_lab.measure.results import append, append_raw, path_for, raw_path
 from gpu_simulator.errors import LabError
 
@@ -106,22 +109,28 @@ def record(
     regimes: Iterable[str] = ("sustained", "burst"),
     rounds: int | None = None,
     baselines: Iterable[str] | None = None,
+    only: Collection[str] = (),
     into: Path | None = None,
     say: Callable[[str], None] = print,
 ) -> Recorded:
     """Check and measure on the GPU of `where`; the rows go to `into`/<gpu>.csv (default: results/measured).
 
+    only: names of rungs, such as "08_ping_pong"; the others are not measured.
     Each row names the GPU, driver, CUDA version, clock, power, commit and date. `say` is called with a text about each
     result as soon as it is known. Raises `LabError` if there is no GPU or no ladder for it.
     """
     if not where.usable:
         raise LabError(f"Nothing can be recorded here: {where.reason}")
-    chosen = plans(names, where.arch, where.present.name)
+    found = plans(names, where.arch, where.present.name)
     sizes, done = list(sizes or SIZES), Recorded(path_for(where.present, into))
-    for plan in chosen:
+    gpu = where.present.gpu.key if where.present.gpu else None
+    for plan in found:
         done.skipped |= plan.left_out
-        right = [rung for rung in plan.kernels if _passes(rung, done.wrong, say)]
-        for rows, skipped in _benches(plan, right, sizes, regimes, rounds, baselines):
+        asked = [rung for rung in plan.kernels if not only or rung.spec.short in only]
+        right = [rung for rung in asked if _passes(rung, done.wrong, say)]
+        tuned = {n: kernel for n in sizes if gpu and (kernel := chosen(plan.ladder.name, n, gpu))}
+        tuned = {n: kernel for n, kernel in tuned.items() if _passes(kernel, done.wrong, say)}
+        for rows, skipped in _benches(plan, right, tuned, sizes, regimes, rounds, baselines):
             done.skipped |= skipped
             if rows:
                 append(rows, done.path)
@@ -140,14 +149,15 @@ def _passes(rung: Kernel, wrong: dict[str, str], say: Callable[[str], None]) -> 
     except LabError as error:  # it does not compile here, or it faults or hangs
         why = str(error)
     if why:
-        wrong[rung.name] = why
-    say(f"{'FAIL' if why else 'PASS'}  {rung.name}  {'×'.join(map(str, size))}" + (f"  {why}" if why else ""))
+        wrong[rung.label] = why
+    say(f"{'FAIL' if why else 'PASS'}  {rung.label}  {'×'.join(map(str, size))}" + (f"  {why}" if why else ""))
     return not why
 
 
 def _benches(
     plan: Plan,
     rungs: list[Kernel],
+    tuned: Mapping[int, Kernel],
     sizes: list[int],
     regimes: Iterable[str],
     rounds: int | None,
@@ -158,7 +168,8 @@ def _benches(
     for regime in regimes if rungs else ():
         for n in sizes:
             fit, skipped = [], {}
-            for rung in rungs:
+            own = [rung.config for rung in rungs if n in tuned and rung.name == tuned[n].name]
+            for rung in [*rungs, tuned[n]] if n in tuned and tuned[n].config not in own else rungs:
                 try:
                     rung.spec.require_size(rung.config, n, n, n)
                     fit.append(rung)
@@ -171,6 +182,11 @@ def _benches(
                 rows = benchmark_kernels(
                     fit, [n], baselines=wanted, ceiling=plan.ceiling, regime=regime, rounds=rounds, progress=True
                 )
-                yield rows, skipped | rows.skipped
+                yield [_named(row) for row in rows], skipped | rows.skipped
             except LabError as error:  # another size may still succeed, for example if the memory was too small
                 yield [], skipped | {f"{plan.ladder.name} at {n}, {regime}": str(error)}
+
+
+def _named(row: Measurement) -> Measurement:
+    """The row under the rung's name: a benchmark names the settings of a tuned kernel, and so do the row's settings."""
+    return replace(row, kernel=row.kernel.split(" (")[0])

@@ -2,8 +2,9 @@
 
 The candidates are the configurations of the ladder's last source, or those of `TILES`, each with every height of a
 band. All take turns with cuBLAS in one sustained run for each size; the best of them take turns in bursts. The one that
-is chosen has the largest share of the best that cuBLASLt offers in the regime where its share is smaller. Its figures
-are picked after the fact, so results/tuned has no speeds: `python -m tools.recording speeds` measures the choice anew.
+is chosen has the largest share of cuBLAS (of the best that cuBLASLt offers, for a ladder without `TILES`) in the regime
+where its share is smaller. Its figures are picked after the fact, so results/tuned has no speeds: `python -m
+tools.recording speeds` measures the choice anew.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from gpu_simulator.errors import LabError, SizeError
 
 BANDS = (4, 6, 7, 8, 9, 11, 12, 16)
 REGIMES = ("sustained", "burst")
-KEPT = 8  # candidates that take part in bursts, in which a sample takes longer because of its pause
+KEPT = 6  # candidates that take part in bursts, in which a sample takes longer because of its pause
+MOST_ROUNDS = 128  # a tile so small that each multiprocessor computes more of them reads too much, and is not tried
 
 
 class Tiles(NamedTuple):
@@ -109,17 +111,18 @@ def candidates(ladder: Ladder) -> list[Kernel]:
     return [kernel(f"{ladder.name}/{rung}")(**settings) for rung in asked.rungs for settings in every]
 
 
-def fits(made: Kernel, n: int) -> bool:
-    """Whether the kernel multiplies n × n × n."""
+def fits(made: Kernel, n: int, sms: int) -> bool:
+    """Whether the kernel multiplies n × n × n, and its tile is not much too small for it."""
     try:
         made.spec.require_size(made.config, n, n, n)
     except SizeError:
         return False
-    return True
+    block_m, block_n = made.block or (n, n)
+    return n * n <= block_m * block_n * sms * MOST_ROUNDS
 
 
 def best(shares: dict[str, dict[str, float]]) -> str:
-    """The label whose smaller share is the largest. shares: {label: {regime: share of cublaslt_best}}."""
+    """The label whose smaller share is the largest. shares: {label: {regime: share of the baseline}}."""
     return max(shares, key=lambda label: min(shares[label].values()))
 
 
@@ -134,23 +137,25 @@ def record_tiles(
     """Sweep the candidates at each size and write the choices; returns the file. Raises `LabError` without a GPU."""
     if not where.usable or not where.present.gpu:
         raise LabError(f"Nothing can be measured here: {where.reason}")
+    base = "cublas" if ladder.name in TILES else "cublaslt_best"
     path, tried = path_for(where.present.gpu.key, into), {made.label: made for made in candidates(ladder)}
     for n in sizes:
-        left = {label: made for label, made in tried.items() if fits(made, n)}
+        left = {label: made for label, made in tried.items() if fits(made, n, where.present.sms)}
         shares: dict[str, dict[str, float]] = {label: {} for label in left}
         for regime in REGIMES:
             found = benchmark_kernels(
                 left.values(),
                 [n],
-                baselines=("cublas", "cublaslt_best"),
+                baselines=(base,),
                 ceiling=None,
                 regime=regime,
                 rounds=rounds,
                 progress=False,
             )
             for row in found:
-                if row.kernel in shares and row.ratio_cublaslt:
-                    shares[row.kernel][regime] = row.ratio_cublaslt
+                share = row.ratio_cublas if base == "cublas" else row.ratio_cublaslt
+                if row.kernel in shares and share:
+                    shares[row.kernel][regime] = share
             top = sorted(left, key=lambda label: -shares[label].get(regime, 0))[:KEPT]
             say(f"{n}, {regime}: " + "; ".join(f"{label} {shares[label].get(regime, 0):.3f}" for label in top))
             for why in sorted(set(found.skipped.values())):
