@@ -20,14 +20,19 @@ from gpu_simulator.hardware.data_sheets import Gpu, gpu
 
 @dataclass(frozen=True)
 class Board:
-    """Measured rows of one GPU, size and regime, ladder by ladder in reading order."""
+    """Measured rows of one GPU, size and regime, ladder by ladder in reading order.
+
+    rows: of rungs with their own settings, of baselines and ceilings.   missing: ladders that have kernels and no rows.
+    path: the file of the rows.   tuned: rows of the settings that a sweep on this GPU chose for this size.
+    """
 
     name: str  # the GPU's name, as its driver gives it
     n: int
     regime: str
     rows: tuple[Any, ...] = field(repr=False)
-    missing: tuple[str, ...] = ()  # ladders that have kernels and no rows
-    path: Path | None = field(default=None, repr=False)  # the file of the rows
+    missing: tuple[str, ...] = ()
+    path: Path | None = field(default=None, repr=False)
+    tuned: tuple[Any, ...] = field(default=(), repr=False)
 
     @property
     def gpu(self) -> Gpu:
@@ -56,13 +61,17 @@ class Board:
 
     @checked
     def best(self, ladder: str) -> Any:
-        """The row of the fastest rung of a ladder. Raises `LabError` if the ladder was not measured."""
+        """The row of the fastest rung of a ladder, with its own settings or with those that a sweep chose for this size.
+
+        Raises `LabError` if the ladder was not measured.
+        """
         if ladder not in self.ladders:
             raise LabError(
                 f"The ladder {ladder} was not measured on {self.name} at {self.n}, {self.regime}; "
                 f"there are {', '.join(self.ladders)}."
             )
-        return max(self.ladders[ladder], key=lambda row: row.tflops)
+        swept = [row for row in self.tuned if row.ladder == ladder]
+        return max([*self.ladders[ladder], *swept], key=lambda row: row.tflops)
 
     # ---- What an idea gained ----
 

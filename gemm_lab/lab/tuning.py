@@ -1,15 +1,18 @@
 """The tile and the order of blocks that a sweep on a GPU chose for each size: `results/tuned/<gpu>.csv`.
 
-`python -m tools.recording tiles hopper` records it.
+`python -m tools.recording tiles hopper` records it. Of the recorded speeds, it and the default settings are current.
 """
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
 
+from gemm_lab import catalog
 from gemm_lab.config import data_dir
-from gemm_lab.lab.kernel import Kernel, kernel
+from gemm_lab.lab.kernel import Kernel
+from gemm_lab.measure.benchmark import Measurement
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
@@ -49,3 +52,26 @@ def tuned(ladder: str, n: int, gpu: str) -> Kernel:
             f"`python -m tools.recording tiles {ladder}` records one."
         )
     return found[min(found, key=lambda swept: max(n / swept, swept / n))]
+
+
+def current(rows: Iterable[Measurement], gpu: str | None) -> tuple[list[Measurement], list[Measurement]]:
+    """(the rows of rungs with their settings for a GPU, and of baselines; the rows of what a sweep chose for their size).
+
+    gpu: its key, such as "h200"; None for a GPU without a data sheet. A choice that is the rung's own setting is among
+    the first. A row with any other setting, such as one that a rung had once, is in neither list.
+    """
+    own: list[Measurement] = []
+    swept: list[Measurement] = []
+    known: dict[str, dict[int, Kernel]] = {}
+    for row in rows:
+        spec = catalog.kernels().get(row.kernel)
+        settings = parse_settings(row.config.split()) if spec else {}
+        if spec is None or settings == spec.configure(gpu):
+            own.append(row)
+            continue
+        if gpu and spec.ladder not in known:
+            known[spec.ladder] = choices(spec.ladder, gpu)
+        best = known.get(spec.ladder, {}).get(row.n) if row.m == row.n == row.k else None
+        if best is not None and (best.name, best.config) == (spec.name, settings):
+            swept.append(row)
+    return own, swept

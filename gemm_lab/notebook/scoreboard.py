@@ -14,6 +14,7 @@ from gemm_lab import catalog
 from gemm_lab.cards.scoreboard import Board
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.ladder import measured_ladders
+from gemm_lab.lab.tuning import current
 from gemm_lab.measure import results
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
@@ -25,13 +26,16 @@ REGIME, SIZE = "sustained", 4096
 def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Board:
     """The board of GPU `on` at n × n × n, from recorded rows.
 
-    The default is the GPU here if it has recorded rows, else the H200. regime: "sustained" or "burst". Raises
-    `LabError` if there are no rows.
+    The default is the GPU here if it has recorded rows, else the H200. regime: "sustained" or "burst". Rows of settings
+    that are neither a rung's own on this GPU nor the choice in results/tuned are left out. Raises `LabError` if there
+    are no rows.
     """
     present = here().present if on is None else None
     name = present.name if present is not None and results.read(results.path_for(present)) else on or RECORDED_ON
     path = results.path_for(present) if present is not None and name == present.name else results.path_of(name)
-    rows = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
+    found = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
+    sheet = hardware.known(name)
+    rows, tuned = current(found, sheet.key if sheet else None)
     if not rows:
         raise LabError(f"Nothing was recorded at {n}, {regime}, on {name}; `make record` on that GPU does it.")
     order = {spec.name: place for place, spec in enumerate(catalog.kernels().values())}
@@ -39,7 +43,8 @@ def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Bo
     rank = {name: place for place, name in enumerate(ladders)}
     rows.sort(key=lambda row: (rank.get(row.ladder, len(rank)), order.get(row.kernel, len(order)), row.kernel))
     measured = {row.ladder for row in rows}
-    return Board(rows[0].gpu, n, regime, tuple(rows), tuple(name for name in ladders if name not in measured), path)
+    missing = tuple(name for name in ladders if name not in measured)
+    return Board(rows[0].gpu, n, regime, tuple(rows), missing, path, tuple(tuned))
 
 
 def reading_order() -> list[str]:
