@@ -23,6 +23,7 @@ from gemm_lab.measure.benchmark import Measurement
 from gemm_lab.measure.results import path_of, read, with_samples
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import data_sheets as hardware
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,9 @@ def ablate(ladder: LadderSpec, name: str, n: int, regime: str, rounds: int | Non
     """Implements `Ladder.ablate`."""
     rung, ideas = rung_of(ladder, name)
     if resolve_backend(None, timing=True) == "gpu":
-        gains = _gains(rung, ideas, time(rung, ideas, n, regime, rounds))
+        gains, arch = _gains(rung, ideas, time(rung, ideas, n, regime, rounds)), None
     else:
-        gains = recorded_gains(rung, ideas, n, regime, RECORDED_ON)
+        gains, arch = recorded_gains(rung, ideas, n, regime, RECORDED_ON), hardware.gpu(RECORDED_ON).arch
     row = next(iter(gains.values())).after if gains else None
     source = (
         f"Times are of {n}³, {regime}, on {row.gpu}, CUDA {row.cuda}, {row.rounds} rounds, commit {row.commit}: median "
@@ -118,17 +119,20 @@ def ablate(ladder: LadderSpec, name: str, n: int, regime: str, rounds: int | Non
         if row
         else f"No {regime} run at {n} is recorded."
     )
-    variants, size = count(rung, ideas, row.config if row else "")
+    variants, size = count(rung, ideas, row.config if row else "", arch)
     return Ablation(rung.name, variants, size, gains, source)
 
 
-def count(rung: Kernel, ideas: list[Idea], settings: str = "") -> tuple[tuple[Variant, ...], tuple[int, int, int]]:
+def count(
+    rung: Kernel, ideas: list[Idea], timed: str = "", arch: str | None = None
+) -> tuple[tuple[Variant, ...], tuple[int, int, int]]:
     """The variants with their counts, at the smallest size that all of them multiply.
 
-    settings: those of the rung that were timed, as a recorded row has them, since counts and times stand in one row of
-    the table; "" for those of the ladder's reference GPU. Raises `LabError` if one of them gives a wrong result.
+    timed: the rung's settings in a timed row, "" without one. Counts and times stand in one row of the table, so the
+    settings are then these, and the registers are those for `arch`, by default the GPU here; without a row both are
+    those of the ladder's reference GPU. Raises `LabError` if a variant gives a wrong result.
     """
-    taught = replace(rung, config=parse_settings(settings.split()) if settings else rung.spec.configure())
+    taught = replace(rung, config=parse_settings(timed.split()) if timed else rung.spec.configure())
     made = [(None, taught), *((idea, without(taught, idea)) for idea in ideas)]
     m, n, k = (math.lcm(*sizes) for sizes in zip(*(smallest_size(each) for _, each in made), strict=True))
     found = []
@@ -137,7 +141,8 @@ def count(rung: Kernel, ideas: list[Idea], settings: str = "") -> tuple[tuple[Va
         verdicts, report = check_on_simulator(each, compiled, m, n, k)
         if not all(verdicts):
             raise LabError(f"{each.label} gives a wrong result: {verdicts[-1].message}")
-        found.append(Variant(idea, each, compiled.registers, report))
+        there = each.compile(arch) if timed else compiled
+        found.append(Variant(idea, each, there.registers, report))
     return tuple(found), (m, n, k)
 
 

@@ -212,6 +212,25 @@ def test_08_loads_early_and_stores_late():
 
 
 @pytest.mark.parametrize("regime", ["sustained", "burst"])
+def test_the_tile_of_05_is_worth_most_whatever_a_turn_is_and_addresses_cost_with_the_small_one(regime):
+    worth = {name: gain.ratio for name, gain in lab.ladder("t4").ablate("05", 8192, regime=regime).gains.items()}
+    turn, tile = worth["256 columns instead of 128"], worth["tiles of 256 × 256 × 32 instead of 256 × 128 × 64"]
+    stepped = [worth[f"addresses of {memory} memory that step"] for memory in ("global", "shared")]
+    assert min(turn, tile) > max(stepped) > min(stepped) > 1 and abs(turn - tile) < 0.06 and min(stepped) < 1.03
+    assert tile > lab.ladder("t4").recorded([8192], regime).ratio("t4/05", "t4/04", 8192), "slower than 04"
+
+
+@pytest.mark.parametrize("regime", ["sustained", "burst"])
+def test_a_chosen_tile_brings_08_near_to_cutlass_at_2048_and_not_at_1024(regime):
+    ladder = lab.ladder("t4")
+    over = {n: ladder.recorded(n, regime).ratio("tuned", "cutlass_sm75", n) for n in (1024, 2048)}
+    assert 0.95 < over[2048] < 1 and over[1024] < 0.9
+    own = {n: ladder.recorded(n, regime).ratio("t4/08", "cutlass_sm75", n) for n in (1024, 2048)}
+    assert all(over[n] > 1.4 * own[n] for n in own)
+    assert [ladder.tuned(n, on="h200").block for n in (2048, 4096)] == [(128, 128), (256, 256)]
+
+
+@pytest.mark.parametrize("regime", ["sustained", "burst"])
 def test_08_is_limited_by_the_tensor_core_and_passes_cutlass_where_it_has_tiles_enough(regime):
     assert card(8).limiting.label == "math pipe throttle" and card(8)["tensor_pipe_pct"] > 75
     bench = lab.ladder("t4").recorded([2048, 4096, 8192], regime)

@@ -139,6 +139,19 @@ def test_the_addresses_of_05_move_its_loads_and_not_their_width():
 def test_three_blocks_need_168_registers_a_thread():
     h200 = lab.gpu("h200")
     assert [lab.occupancy(h200, 128, registers, 32_768).blocks for registers in (168, 172)] == [3, 2]
+    bounds = K[5].rewrite(K[5].source.replace("__launch_bounds__(NUM_THREADS)", "__launch_bounds__(NUM_THREADS, 3)"))
+    made = bounds.compile(ARCH)
+    assert (made.registers, made.spill_stores, bounds.occupancy(made, on="h200").blocks) == (168, 0, 3)
+    orders = [mma_before_use(kernel.sass(arch=ARCH).lines).count(0) for kernel in (K[5], bounds)]
+    assert orders[0] == orders[1] > 10, "the same loads just in time"
+
+
+@pytest.mark.parametrize("regime", ["sustained", "burst"])
+def test_with_a_third_block_05_is_ahead_of_04(regime):
+    gains = lab.ladder("ampere").ablate("ampere/05", 8192, regime=regime).gains
+    step = lab.ladder("ampere").recorded([8192], regime).ratio("ampere/05", "ampere/04", 8192)
+    assert len(gains) == 2 and all(gain.high < 0.9 for gain in gains.values())
+    assert step / gains["registers for two blocks instead of three"].high > 1.05 > 1 > step
 
 
 @pytest.mark.long
@@ -218,6 +231,16 @@ def test_any_size_costs_nothing_at_8192_and_more_at_smaller_sizes(bench):
     costs = [bench.ratio("ampere/11", "ampere/10", n) for n in (2048, 4096, 8192)]
     assert costs[0] < costs[1] < costs[2] and costs[0] < 0.97 and costs[2] > 0.99
     assert "if (k_copy" in K[10].regions["copy"] and "if (" not in K[11].regions["copy"]
+
+
+def test_the_tile_of_a_sweep_is_further_ahead_and_1024_is_lost_without_it():
+    for regime in ("burst", "sustained"):
+        run = lab.ladder("ampere").recorded([1024, 2048, 4096, 8192], regime)
+        over = {n: [run.ratio(name, "cutlass_sm80", n) for name in ("ampere/10", "tuned")] for n in run.sizes}
+        assert all(tuned > own for own, tuned in over.values()) and over[1024][0] < 0.65 and over[1024][1] > 1
+    chosen = lab.ladder("ampere").tuned(4096, on="h200")
+    assert chosen.block == (256, 128) and (chosen.config["BLOCK_K"], chosen.config["NUM_STAGES"]) == (64, 3)
+    assert chosen.compile(ARCH).smem == 144 * 1024
 
 
 def test_10_passes_cutlass_and_11_not_at_2048(bench):
