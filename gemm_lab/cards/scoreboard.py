@@ -49,7 +49,13 @@ class Board:
 
     @checked
     def row(self, name: str) -> Any:
-        """The row of one kernel, by its name or the beginning of it. Raises `LabError` if it was not measured."""
+        """The row of one kernel, by its name or the beginning of it, with its own settings for this GPU.
+
+        "hopper/tuned" is the row of what a sweep chose for this size. Raises `LabError` if it was not measured.
+        """
+        ladder, _, rung = name.partition("/")
+        if rung == "tuned" and (swept := [row for row in self.tuned if row.ladder == ladder]):
+            return swept[0]
         spec = catalog.kernel(name)
         for row in self.rows:
             if row.kernel == spec.name:
@@ -61,7 +67,7 @@ class Board:
 
     @checked
     def best(self, ladder: str) -> Any:
-        """The row of the fastest rung of a ladder, with its own settings or with those that a sweep chose for this size.
+        """The row of the fastest rung of a ladder, with its own settings or with those that a sweep chose for the size.
 
         Raises `LabError` if the ladder was not measured.
         """

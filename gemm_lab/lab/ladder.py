@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gemm_lab.lab.actions.predicted_ladder import PredictedLadder
 
 SIZES = (2048, 4096, 8192)
+TUNED = "tuned"  # the name of whatever a sweep chose for each size
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,16 @@ class Ladder:
 
     @checked
     def recorded(self, sizes: int | Iterable[int] = SIZES, regime: str = "sustained") -> Bench:
-        """The rows of this ladder that were recorded on the H200. Raises `LabError` if there are none at `sizes`."""
+        """The rows of this ladder that were recorded on the H200, each rung with its settings for that GPU.
+
+        `Bench.tuned` has the rows of what a sweep chose for a size. Raises `LabError` if there are none at `sizes`.
+        """
+        from gemm_lab.lab.tuning import current
         from gemm_lab.measure.results import path_of, recorded, with_samples
 
         sizes, names = _sizes(sizes), {self.spec.ceiling}
         rows = [r for r in recorded(RECORDED_ON) if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
+        rows, swept = current(rows, RECORDED_ON)
         if not rows:
             raise LabError(
                 f"No {regime} run of the ladder {self.name} has been recorded. To measure one, a GPU is "
@@ -118,7 +124,9 @@ class Ladder:
                 f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
                 f"To measure others, a GPU is needed: {device.why_not() or 'the GPU here can be used.'}"
             )
-        return Bench(self, [self._of_this_run(r, kept) if r.kernel in names else r for r in kept], recorded=True)
+        kept = [self._of_this_run(r, kept) if r.kernel in names else r for r in kept]
+        swept = with_samples((r for r in swept if r.n in sizes), path_of(RECORDED_ON))
+        return Bench(self, kept, recorded=True, tuned=swept)
 
     @checked
     def ablate(self, rung: str, n: int = 4096, *, regime: str = "sustained", rounds: int | None = None) -> Ablation:
@@ -190,11 +198,15 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Bench:
-    """Measured or recorded rows of one ladder. It is displayed as a table; `.plot()` draws a picture."""
+    """Measured or recorded rows of one ladder. It is displayed as a table; `.plot()` draws a picture.
+
+    tuned: rows of the settings that a sweep chose for a size; `tflops` and `ratio` call each of them "tuned".
+    """
 
     ladder: Ladder
     rows: list[Any] = field(repr=False)
     recorded: bool = False
+    tuned: list[Any] = field(default_factory=list, repr=False)
 
     @property
     def sizes(self) -> list[int]:
@@ -202,10 +214,12 @@ class Bench:
 
     @checked
     def tflops(self, name: str, n: int) -> float:
-        """The median TFLOPS of a kernel, a baseline ("cublas") or a ceiling at size n. Raises `LabError` without it."""
+        """The median TFLOPS of a kernel, a baseline ("cublas"), a ceiling or "tuned" at n; else a `LabError`."""
         return self._row(name, n).tflops
 
     def _row(self, name: str, n: int) -> Any:
+        if name == TUNED and (swept := [row for row in self.tuned if row.n == n]):
+            return swept[0]
         rows = [row for row in self.rows if row.n == n]
         exact = [row for row in rows if name in (row.kernel, row.kernel.split("/")[-1])]
         for row in exact or [row for row in rows if row.kernel.startswith(f"{name}_")]:
@@ -255,7 +269,9 @@ class Bench:
         order = {spec.name: index for index, spec in enumerate(self.ladder.spec.kernels)}
         names = sorted(dict.fromkeys(r.kernel for r in self.rows), key=lambda name: order.get(name, len(order)))
         header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in self.sizes)]
-        by_key = {(r.kernel, r.n): r for r in self.rows}
+        by_key = {(r.kernel, r.n): r for r in self.rows} | {(TUNED, r.n): r for r in self.tuned}
+        rungs = sum(name in order for name in names)
+        names[rungs:rungs] = [TUNED] if self.tuned else []
         best = [n for n in self.sizes if any(r.n == n and r.ratio_cublaslt for r in self.rows)]
         header += [f"% of cuBLASLt’s best at {n}" for n in best]
         rivals = [r for r in self.rows if r.kernel.startswith("cutlass_")]

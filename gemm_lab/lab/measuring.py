@@ -14,6 +14,7 @@ from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, at_size, benchmark
 from gemm_lab.measure.check import Launch, Verdict, check
 from gemm_lab.measure.results import recorded
+from gemm_lab.settings_text import parse_settings
 from gpu_simulator.errors import ConfigError, LabError, SizeError
 
 if TYPE_CHECKING:
@@ -170,8 +171,10 @@ def printed() -> str:
 
 
 def recorded_row(name: str, n: int, regime: str = "sustained") -> Measurement | None:
-    """The recorded row of a kernel at the size nearest to n, or None."""
+    """The recorded row of a kernel, with its settings for that GPU, at the size nearest to n; or None."""
+    own = catalog.kernel(name).configure(RECORDED_ON)
     rows = [row for row in recorded(RECORDED_ON) if row.kernel == name and row.regime == regime]
+    rows = [row for row in rows if parse_settings(row.config.split()) == own]
     return min(rows, key=lambda row: abs(row.n - n)) if rows else None
 
 

@@ -32,7 +32,12 @@ def choices(ladder: str, gpu: str) -> dict[int, Kernel]:
         return {}
     with path.open(newline="", encoding="utf-8") as lines:
         rows = [row for row in csv.DictReader(lines) if row["ladder"] == ladder]
-    return {int(row["n"]): kernel(f"{ladder}/{row['rung']}")(**parse_settings(row["settings"].split())) for row in rows}
+    found, key = {}, hardware.gpu(gpu).key
+    for row in rows:
+        spec = catalog.kernel(f"{ladder}/{row['rung']}")
+        config = spec.configure(key, **parse_settings(row["settings"].split()))
+        found[int(row["n"])] = Kernel(spec, config, tuned_for=key)
+    return found
 
 
 def chosen(ladder: str, n: int, gpu: str) -> Kernel | None:
@@ -55,10 +60,10 @@ def tuned(ladder: str, n: int, gpu: str) -> Kernel:
 
 
 def current(rows: Iterable[Measurement], gpu: str | None) -> tuple[list[Measurement], list[Measurement]]:
-    """(the rows of rungs with their settings for a GPU, and of baselines; the rows of what a sweep chose for their size).
+    """(rows of rungs with their own settings for a GPU, and of baselines; rows of what a sweep chose for their size).
 
-    gpu: its key, such as "h200"; None for a GPU without a data sheet. A choice that is the rung's own setting is among
-    the first. A row with any other setting, such as one that a rung had once, is in neither list.
+    gpu: its key, such as "h200"; None for a GPU without a data sheet. A choice that is the rung's own setting is in
+    both lists. A row with other settings, such as one that a rung had once, is in neither.
     """
     own: list[Measurement] = []
     swept: list[Measurement] = []
@@ -68,10 +73,11 @@ def current(rows: Iterable[Measurement], gpu: str | None) -> tuple[list[Measurem
         settings = parse_settings(row.config.split()) if spec else {}
         if spec is None or settings == spec.configure(gpu):
             own.append(row)
+        if spec is None or gpu is None or not row.m == row.n == row.k:
             continue
-        if gpu and spec.ladder not in known:
+        if spec.ladder not in known:
             known[spec.ladder] = choices(spec.ladder, gpu)
-        best = known.get(spec.ladder, {}).get(row.n) if row.m == row.n == row.k else None
+        best = known[spec.ladder].get(row.n)
         if best is not None and (best.name, best.config) == (spec.name, settings):
             swept.append(row)
     return own, swept

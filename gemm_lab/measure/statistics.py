@@ -38,7 +38,7 @@ def times_as_fast(row: Any, base: Any) -> float:
     This is the median of the ratios over the rounds, or the ratio of the medians if the samples were not kept.
     """
     if row.samples_ms and len(row.samples_ms) == len(base.samples_ms):
-        flops, base_flops = (r.tflops * np.median(r.samples_ms) for r in (row, base))  # in units of 10⁹
+        flops, base_flops = (r.tflops / np.median(1 / np.asarray(r.samples_ms)) for r in (row, base))  # in 10⁹
         return ratio(row.samples_ms, flops, base.samples_ms, base_flops)
     return row.tflops / base.tflops
 

@@ -13,7 +13,10 @@ SPEC = catalog.ladder("wmma")
 
 
 def row(kernel, tflops, ladder="wmma"):
-    values = dict.fromkeys(COLUMNS, "") | {"kernel": kernel, "ladder": ladder, "regime": "sustained", "tflops": tflops}
+    spec = catalog.kernels().get(kernel)
+    config = " ".join(f"{name}={value}" for name, value in spec.configure("h200").items()) if spec else ""
+    values = dict.fromkeys(COLUMNS, "") | {"kernel": kernel, "ladder": ladder, "config": config, "regime": "sustained"}
+    values |= {"tflops": tflops}
     values |= {"tflops_low": tflops - 1, "tflops_high": tflops + 1, "sm_clock_mhz": 1700.0, "power_w": 500.0}
     return Measurement(**(values | dict.fromkeys("mnk", 4096) | {"cublas_tflops": 700.0, "ceiling_tflops": 645.0}))
 

@@ -26,6 +26,17 @@ def test_it_is_the_median_of_the_rounds_and_not_of_the_medians():
     assert times_as_fast(row(1, 4, 2), row(2, 2, 5)) == pytest.approx(2.0), "ratios 2, 0.5 and 2.5; of the medians 1"
 
 
+def test_an_even_number_of_samples_that_scatter_gives_the_same():
+    """The speed of a row is the median of speeds, which is not the work over the median of the times."""
+    wild, flops = (1.0, 2.0, 4.0, 8.0), 8e12
+    speeds = sorted(flops / ms / 1e9 for ms in wild)
+    found = times_as_fast(
+        row(*wild, tflops=(speeds[1] + speeds[2]) / 2), row(*wild, tflops=(speeds[1] + speeds[2]) / 2)
+    )
+    calm = row(2, 2, 2, 2, flops=flops)
+    assert found == 1 and times_as_fast(row(*wild, tflops=(speeds[1] + speeds[2]) / 2), calm) == pytest.approx(0.75)
+
+
 def test_other_amounts_of_work_count():
     assert times_as_fast(row(2, 2, 2, flops=4e12), row(1, 1, 1)) == pytest.approx(2.0)
 

@@ -147,12 +147,12 @@ def count(
 
 
 def time(rung: Kernel, ideas: list[Idea], n: int, regime: str, rounds: int | None) -> list[Measurement]:
-    """The rows of one run in which the rung and all variants take turns. Needs a GPU."""
+    """The rows of one run of the rung's ladder in which the rung and all variants take turns. Needs a GPU."""
     kernels = [rung, *(without(rung, idea) for idea in ideas)]
     found = benchmark_kernels(kernels, [n], baselines=(), ceiling=None, regime=regime, rounds=rounds, progress=True)
     if found.skipped:
         raise LabError("Not everything could be timed: " + "; ".join(f"{k}: {why}" for k, why in found.skipped.items()))
-    return found
+    return [replace(row, ladder=rung.spec.ladder) for row in found]
 
 
 def recorded_gains(rung: Kernel, ideas: list[Idea], n: int, regime: str, gpu: str) -> dict[str, Gain]:

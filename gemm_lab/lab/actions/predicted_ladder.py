@@ -14,6 +14,7 @@ from gemm_lab.catalog import LadderSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.predicting import attempted, gpu_with_constants
 from gemm_lab.lab.kernel import Kernel
+from gemm_lab.lab.tuning import current
 from gemm_lab.measure import published_trials, results
 from gemm_lab.measure.cards import read_cards
 from gpu_simulator.argument_checks import checked
@@ -96,7 +97,8 @@ def recorded_speeds(spec: LadderSpec, on: Gpu, n: int) -> dict[str, list[tuple[s
     Compute) and "published": steps of other texts for which a rung stands (`gemm_lab.measure.published_trials`).
     """
     names = {rung.name: rung.configure(on.key) for rung in spec.kernels}
-    rows = [row for row in results.recorded(on.key) if row.n == n and row.regime == "sustained"]
+    found = [row for row in results.recorded(on.key) if row.n == n and row.regime == "sustained"]
+    rows, _ = current(found, on.key)
     cards = read_cards(data_dir("results") / "profiles" / on.key)
     return {
         "measured": [(row.kernel, row.tflops) for row in rows if row.kernel in names],

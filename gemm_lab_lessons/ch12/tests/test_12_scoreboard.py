@@ -57,7 +57,7 @@ def test_rows_of_ones_own_gpu_come_first_and_stand_beside(monkeypatch, tmp_path)
     monkeypatch.setattr(results, "path_for", lambda present, folder=None: tmp_path / "ada_x.csv")
     mine = scoreboard(4096)
     assert mine.name == "Ada X" and list(mine.ladders) == ["t4"] and "hopper" in mine.missing
-    assert mine.gain("t4/03").ratio == pytest.approx(BOARD.gain("t4/03").ratio, rel=0.01), (
+    assert mine.gain("t4/03").ratio == pytest.approx(BOARD.gain("t4/03").ratio, rel=0.02), (
         "without samples: the medians"
     )
     assert mine.plot(beside=BOARD)._repr_png_()

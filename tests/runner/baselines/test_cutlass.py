@@ -67,20 +67,43 @@ def headers(monkeypatch, tmp_path):
 
 def test_every_tile_is_one_build_with_the_problems_types_and_layouts(headers):
     made = cutlass.builds(SM75, wire_problem(T4), "sm_75")
-    assert [(t.m, t.n, t.k, t.stages) for t in made] == [(128, 128, 32, 2), (128, 256, 32, 2), (256, 128, 32, 2)]
+    assert len(made) == 9 and {(64, 64, 32), (64, 256, 32), (256, 128, 32)} < {(t.m, t.n, t.k) for t in made}
     for tile, build in made.items():
         d = build.defines
         assert (d["BLOCK_M"], d["BLOCK_N"], d["BLOCK_K"], d["NUM_STAGES"]) == (tile.m, tile.n, tile.k, 2)
-        assert (d["WARP_M"], d["WARP_N"], d["WARP_K"]) == (64, 64, 32) and d["ARCH"] == "Sm75"
+        assert (d["WARP_M"], d["WARP_N"], d["WARP_K"]) == tile.warp and d["ARCH"] == "Sm75"
         assert (d["MMA_M"], d["MMA_N"], d["MMA_K"]) == (16, 8, 8) and d["ELEMENT_ACC"] == "cutlass::half_t"
         assert (d["LAYOUT_A"], d["LAYOUT_B"], build.arch) == ("RowMajor", "RowMajor", "sm_75")
         assert build.source.is_file() and "4.9" in build.headers
 
     ampere = cutlass.builds(SM80, wire_problem(AMPERE), "sm_90a")
-    assert len(ampere) == 12 and {tile.stages for tile in ampere} == {3, 4, 5}
-    d = ampere[cutlass.Tile(128, 128, 64, 4)].defines
+    large = cutlass.Tile(128, 128, 64, 4, (2, 2, 1))
+    d = ampere[large].defines
     assert (d["ELEMENT"], d["ELEMENT_ACC"], d["LAYOUT_B"]) == ("cutlass::bfloat16_t", "float", "ColumnMajor")
-    assert d["WARP_K"] == 64 and d["MMA_K"] == 16 and cutlass.Tile(128, 128, 64, 4).smem_bytes == 131072
+    assert d["WARP_K"] == 64 and d["MMA_K"] == 16 and large.smem_bytes == 131072
+
+
+def test_warps_divide_their_tile_also_along_k():
+    halves = cutlass.Tile(64, 128, 64, 2, (1, 2, 2))
+    assert halves in SM75.tiles and halves.warp == (64, 64, 32)
+    for family in cutlass.FAMILIES.values():
+        assert len({str(tile) for tile in family.tiles}) == len(family.tiles), "a tile's name is the key of its library"
+        for tile in family.tiles:
+            whole = (tile.m, tile.n, tile.k)
+            assert all(side % warps == 0 for side, warps in zip(whole, tile.warps, strict=True))
+            assert all(side % mma == 0 for side, mma in zip(tile.warp, family.mma, strict=True))
+
+
+def test_both_lists_hold_what_cutlass_lists_by_itself():
+    """Blocks and stages of generator.py in CUTLASS 4.2: GenerateSM75_TensorOp_1688, GenerateSM80_TensorOp_16816."""
+    listed = {
+        SM75: "256x128x32x2 128x256x32x2 128x128x32x2 64x256x32x2 256x64x32x2 64x128x32x2 128x64x32x2 64x64x32x2 64x128x64x2",
+        SM80: "256x128x32x3 128x256x32x3 256x64x32x3 256x64x32x4 64x256x32x4 128x128x32x3 128x128x32x4 128x128x32x5 "
+        "128x64x32x6 64x128x32x6 64x64x32x10 256x128x64x3 128x256x64x3 256x64x64x4 64x256x64x4 128x128x64x4 256x64x64x3 "
+        "64x256x64x3 128x128x64x3 128x64x64x3 64x128x64x3 64x64x64x5",
+    }
+    for family, text in listed.items():
+        assert set(text.split()) <= {f"{tile.m}x{tile.n}x{tile.k}x{tile.stages}" for tile in family.tiles}
 
 
 def test_every_macro_is_one_that_the_source_reads(headers):
@@ -218,7 +241,9 @@ def test_a_tile_that_is_not_built_or_does_not_start_is_named_and_the_next_best_s
     found = bench(worker(make))
     assert found["config"] == "128x256x32 stages=2 threadblock_swizzle=4" and len(found["samples_ms"]) == 3
     assert found["left_out"]["256x128x32 stages=2"] == "nvcc did not build it: error: no"
-    assert "reason 98" in found["left_out"]["128x128x32 stages=2 threadblock_swizzle=1"] and len(found["left_out"]) == 4
+    assert "reason 98" in found["left_out"]["128x128x32 stages=2 threadblock_swizzle=1"]
+    built, others = sum(tile.m == 256 for tile in SM75.tiles), sum(tile.m < 256 for tile in SM75.tiles)
+    assert len(found["left_out"]) == built + 3 * (others - 1)
 
 
 @pytest.mark.parametrize(
@@ -252,9 +277,8 @@ def test_a_tile_with_more_shared_memory_than_a_block_has_is_not_built(worker):
     found = bench(made, AMPERE, label="cutlass_sm80")
     assert found["samples_ms"] and "128x256x32 stages=5" not in made.libraries
     assert "122,880 bytes" in found["left_out"]["128x256x32 stages=5"]
-    assert set(made.libraries) == {f"128x128x32 stages={s}" for s in (3, 4, 5)} | {
-        f"{t}x32 stages={s}" for t in ("128x256", "256x128") for s in (3, 4)
-    } | {"128x128x64 stages=3"}
+    assert set(made.libraries) == {str(tile) for tile in SM80.tiles if tile.smem_bytes <= 101376}
+    assert "64x64x32 stages=10" in made.libraries and "128x256x64 stages=3" not in made.libraries
 
 
 @pytest.mark.parametrize("what", [T4, AMPERE])
@@ -266,6 +290,24 @@ def test_c_is_read_only_where_the_problem_has_it(worker, what):
     expected = (inputs.c.address, -1.0) if what.uses_c else (inputs.d.address, 0.0)
     assert library.calls == [(4, *expected)]
     inputs.free()
+
+
+def test_a_candidate_that_is_far_behind_gets_one_sample_and_no_more(worker):
+    made, calls = worker(speeds), Counter()
+
+    def taking(name, milliseconds):
+        def start():
+            calls[name] += 1
+            made.cuda.clock += milliseconds
+
+        return start
+
+    tiles = {name: [taking(name, ms)] for name, ms in {"far": 9.0, "near": 8.2, "best": 8.0, "also": 8.9}.items()}
+    tiles["far"] = [taking("far", 16.0)]
+    assert timing.fastest(made.gpu, made.context, tiles, {}) == ["best"]
+    assert calls["far"] < calls["near"] == calls["best"] == calls["also"]
+    calls.clear()
+    assert timing.fastest(made.gpu, made.context, tiles, {}, count=4)[-1] == "far", "unless so many are asked for"
 
 
 def test_candidates_take_turns_so_that_a_falling_clock_favours_none(worker):
@@ -342,7 +384,7 @@ def installed():
 @pytest.mark.skipif(not installed(), reason="takes nvcc and the extra cutlass")
 def test_one_tile_builds_and_answers(tmp_path, monkeypatch):
     monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
-    build = cutlass.builds(SM75, wire_problem(T4), "sm_75")[cutlass.Tile(128, 128, 32, 2)]
+    build = cutlass.builds(SM75, wire_problem(T4), "sm_75")[cutlass.Tile(128, 128, 32, 2, (2, 2, 1))]
     library = cutlass.load(nvcc.shared_library(build, nvcc.find()))
     code = library.run(1, None, None, None, None, 128, 128, 128, 1.0, 0.0, None)
     assert code == 0 or library.reason(code), "with no GPU or another one the runtime says so"
