@@ -48,9 +48,10 @@ def _waits_for_itself(mbarriers: Mbarriers, barrier: Mbarrier, lanes: np.ndarray
     arrived, phases = barrier.arrived, mbarriers.last_waits.get(barrier.key, (None,))[0]
     if not _untouched(barrier) or barrier.expected > 1 or phases is None or arrived in lanes:
         return ""
-    if arrived < 0 or phases[arrived] == NEVER:
+    resident = mbarriers.resident
+    if arrived < 0 or phases[arrived] == NEVER or resident.block_of_lane[arrived] != barrier.key[0]:
         return ""
-    who = int(mbarriers.resident.thread_of_lane[arrived])
+    who = int(resident.thread_of_lane[arrived])
     return (
         f". Thread {who}, which alone arrives at this mbarrier, has waited at it too: before it overwrites what others "
         "read, it has to wait at an mbarrier at which these readers arrive"
