@@ -81,6 +81,9 @@ def test_who_passes_cutlass(regime):
         over = [run.ratio(f"rtx5090/0{number}", "cutlass_sm80", n) for number in (1, 2, 3)]
         assert over[0] < 1 < min(over[1:]) and run.ratio("tuned", "cutlass_sm80", n) > max(over)
     step = {n: run.ratio("rtx5090/03", "rtx5090/02", n) for n in run.sizes}
+    small = lab.ladder("rtx5090").recorded([1024], regime)
+    assert all(small.ratio(f"rtx5090/0{number}", "cutlass_sm80", 1024) < 0.6 for number in (1, 2, 3))
+    assert small.ratio("tuned", "cutlass_sm80", 1024) > 1
     assert 1.005 < step[4096] < 1.02 and abs(step[8192] - 1) < 0.006 and step[2048] < 1
 
 
