@@ -19,7 +19,9 @@ SIZES = (4096, 8192)
 COLUMNS = {"T4": "t4", "A100": "a100", "RTX 5090": "rtx5090", "H100, H200": "h200", "B200": "b200"}
 RUNS, SOME, SIMULATES = "●", "◐", "○"
 CONDITIONS = (
-    "Sustained, in turns with cuBLAS in the same run; clocks not locked. `simt` multiplies in FP32, `t4` in "
+    "Sustained, in turns with cuBLAS in the same run; clocks not locked. *cuBLAS* is what it chooses by itself, "
+    "*cuBLASLt’s best* the fastest that its heuristic offers; *tuned* has the tile that a sweep on this GPU chose for "
+    "the size (`results/tuned`). `simt` multiplies in FP32, `t4` in "
     "FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums."
 )
 
@@ -49,8 +51,8 @@ def _table(key: str) -> str:
     boards = [board for n in SIZES if (board := _board(n, key))]
     if not boards:
         return f"*{gpu(key).name}: rows, but none at {' or '.join(map(str, SIZES))}, sustained.*"
-    head = ["ladder", *(f"fastest at {board.n} | TFLOPS | of cuBLAS" for board in boards)]
-    lines = [f"| {' | '.join(head)} |", "|---|" + "---|--:|--:|" * len(boards)]
+    head = ["ladder", *(f"fastest at {board.n} | TFLOPS | of cuBLAS | of cuBLASLt’s best" for board in boards)]
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---|--:|--:|--:|" * len(boards)]
     for name in dict.fromkeys(name for board in boards for name in board.ladders):
         lines.append(f"| {name} | {' | '.join(_fastest(board, name) for board in boards)} |")
     rows = [row for board in boards for rungs in board.ladders.values() for row in rungs]
@@ -81,10 +83,11 @@ def _board(n: int, key: str) -> Board | None:
 
 def _fastest(board: Board, ladder: str) -> str:
     if ladder not in board.ladders:
-        return " |  | "
+        return " |  |  | "
     best = board.best(ladder)
-    share = f"{100 * best.ratio_cublas:.1f} %" if best.ratio_cublas else ""
-    return f"`{best.kernel.split('/')[1]}` | {best.tflops:.1f} | {share}"
+    shares = (f"{100 * share:.1f} %" if share else "" for share in (best.ratio_cublas, best.ratio_cublaslt))
+    tuned = "" if best in board.ladders[ladder] else ", tuned"
+    return f"`{best.kernel.split('/')[1]}`{tuned} | {best.tflops:.1f} | {' | '.join(shares)}"
 
 
 def matrix() -> str:

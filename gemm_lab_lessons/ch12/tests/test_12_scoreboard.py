@@ -247,6 +247,25 @@ def test_the_table_of_ablations_has_every_idea_of_the_ladders_and_says_which_do_
     assert "burst 4096" in repr(table) and "<table" in table._repr_html_()
 
 
+@pytest.mark.parametrize(("rung", "idea", "low", "high"), [
+    ("ampere/05_stepped_addresses", "registers for two blocks instead of three", 0.78, 0.86),  # a third block is worth it
+    ("rtx5090/01_tma", "TMA instead of cp.async", 0.84, 0.92),
+    ("rtx5090/01_tma", "a copy that every warp issues, predicated", 0.88, 0.94),
+    ("rtx5090/02_producer_warp", "a warp that only asks for tiles", 1.2, 1.32),
+    ("rtx5090/02_producer_warp", "no barrier of the block", 1.0, 1.03),
+    ("t4/05_stepped_addresses", "tiles of 256 × 256 × 32 instead of 256 × 128 × 64", 1.12, 1.16),
+    ("hopper/02_tma", "two blocks on a multiprocessor", 1.1, 1.6),
+    ("hopper/07_tma_store", "D stored by TMA", 1.0, 1.02),
+    ("hopper/08_ping_pong", "tiles of 128 × 128 instead of 64 × 256", 1.03, 1.1),
+    ("hopper/08_ping_pong_wide", "registers that change hands", 7.0, 7.3),
+    ("wmma/best_wmma", "loads that name shared memory", 1.35, 1.52),
+    ("wmma/best_wmma", "serpentine order", 0.94, 0.99),
+])  # fmt: skip
+def test_what_carries_each_rung_is_recorded(rung, idea, low, high):
+    (found,) = (row for row in ablations().rows if (row.rung, row.idea) == (rung, idea))
+    assert len(found.gains) == 4 and all(low < gain.ratio < high for gain in found.gains.values())
+
+
 def test_a_kernel_that_reads_fp32_has_half_the_intensity_of_its_tile_in_bf16():
     wmma, best = BOARD.best("wmma"), BOARD.intensity(BOARD.best("wmma").kernel)
     assert wmma.dtype.startswith("bf16") and best == pytest.approx(128 * 256 / (128 + 256) / 2)
