@@ -10,6 +10,7 @@ import numpy as np
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import element_limits
 from gemm_lab.measure.inputs import Inputs
+from gemm_lab.measure.wrong_tiles import products_of_wrong_tiles
 
 ALIKE = 0.99  # share of the elements that have to agree
 MOVED = 16  # wrong tiles of D that are looked for in other places
@@ -88,6 +89,8 @@ def _mistakes(inputs: Inputs, block: Sequence[int]) -> Iterator[tuple[np.ndarray
         yield inputs.alpha * (a @ b.T) + added, "It equals A·Bᵀ: B is read with rows and columns exchanged."
     step = block[2] if len(block) > 2 else 0
     if 0 < step < inputs.k:
+        for candidate, sentence in products_of_wrong_tiles(a, b, block):
+            yield inputs.alpha * candidate + added, sentence
         yield (
             inputs.alpha * (a[:, :step] @ b[:step]) + added,
             f"It looks as if the sum stopped after the first BLOCK_K = {step} of K.",

@@ -15,7 +15,6 @@ from functools import lru_cache
 from html import escape
 from typing import Any, Protocol
 
-from gemm_look.card import card, facts, folded, mark, message
 from gemm_lab.courses import NONE, Room, entries, judges
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.on_simulator import still_at_work
@@ -28,6 +27,7 @@ from gemm_lab.notebook.remembered.solved import remember
 from gemm_lab.notebook.speed_beside import speed_beside
 from gemm_lab.source_text import listed
 from gemm_look import theme
+from gemm_look.card import card, facts, folded, mark, message
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import ConfigError, LabError
 

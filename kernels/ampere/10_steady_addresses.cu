@@ -1,5 +1,5 @@
-// 10_steady_addresses.cu: the registers that a copy reads never change, so no instruction waits until it has read them.
-// Extends 09_pipelined_fragments.cu: cp.async reads its address late; also D leaves in whole rows.
+// 10_steady_addresses.cu: tiles of 128 x 256, a fourth stage, D in whole rows, and address registers that never change.
+// Extends 09_pipelined_fragments.cu: more products a byte; the idea in the file's name proved to be worth nothing.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
 // A100, RTX 5090 and what follows.   Notebook 07.
 #include <cuda_bf16.h>
@@ -55,8 +55,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
   const uint32_t lane_a = smem_a + 16 * chunk_at(warp_m + lane % 16, lane / 16);
   const uint32_t lane_b = smem_b + 16 * chunk_at(warp_n + lane / 16 * 8 + lane % 8, lane / 8 % 2);
   // This thread's chunks: where the first goes in shared memory, and how many bytes each lies from the tile's corner in
-  // global memory. A copy reads its address registers late, when its turn comes, and nobody may change them before. So
-  // they stay as they are, and only the corner, the same for all threads, moves along K.
+  // global memory. These registers stay as they are, and only the corner, the same for all threads, moves along K.
   const int row = threadIdx.x / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
   const uint32_t to_a = smem_a + 16 * chunk_at(row, chunk), to_b = smem_b + 16 * chunk_at(row, chunk);
   const char* corner_a = reinterpret_cast<const char*>(gmem_a + static_cast<size_t>(block_m) * K);

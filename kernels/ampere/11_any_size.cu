@@ -55,8 +55,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
   const uint32_t lane_a = smem_a + 16 * chunk_at(warp_m + lane % 16, lane / 16);
   const uint32_t lane_b = smem_b + 16 * chunk_at(warp_n + lane / 16 * 8 + lane % 8, lane / 8 % 2);
   // This thread's chunks: where the first goes in shared memory, and how many bytes each lies from the tile's corner in
-  // global memory. A copy reads its address registers late, when its turn comes, and nobody may change them before. So
-  // they stay as they are, and only the corner, the same for all threads, moves along K.
+  // global memory. These registers stay as they are, and only the corner, the same for all threads, moves along K.
   const int row = threadIdx.x / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
   const uint32_t to_a = smem_a + 16 * chunk_at(row, chunk), to_b = smem_b + 16 * chunk_at(row, chunk);
   const char* corner_a = reinterpret_cast<const char*>(gmem_a + static_cast<size_t>(block_m) * K);

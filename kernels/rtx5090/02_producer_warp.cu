@@ -1,7 +1,7 @@
 // 02_producer_warp.cu: one warp does nothing but ask for tiles; the others free a buffer by arriving on its mbarrier.
 // Extends 01_tma.cu: no barrier of the whole block in the main loop, each warp waits only for what it needs.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
-// RTX 5090, H100 and what follows.   Notebook 08.
+// RTX 5090 with the tiles below; H100 and H200 take those of 01_tma.cu (ladder.toml).   Notebook 08.
 #include <cuda_bf16.h>
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_WARPS_M 2, NUM_WARPS_N 2, NUM_STAGES 3, GROUP_M 16
 #include "ptx/ldmatrix.cuh"

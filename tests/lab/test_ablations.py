@@ -69,6 +69,15 @@ def test_recorded_gains_are_of_one_run_and_shown_with_its_conditions():
     assert "No sustained run at 512 is recorded" in repr(lab.ladder("t4").ablate("05", 512))
 
 
+def test_counts_are_of_the_settings_that_were_timed():
+    """rtx5090/02 has other tiles on the recorded GPU than on an RTX 5090, for which the ladder is taught."""
+    shown = lab.ladder("rtx5090").ablate("02_producer_warp", 4096)
+    spec = lab.kernel("rtx5090/02").spec
+    assert spec.configure("h200") != spec.configure()
+    assert {variant.kernel.config["BLOCK_N"] for variant in shown.variants} == {spec.configure("h200")["BLOCK_N"]}
+    assert f"BLOCK_N {spec.configure('h200')['BLOCK_N']}" in repr(shown).splitlines()[-1]
+
+
 def test_a_wrong_result_is_never_counted(monkeypatch):
     rung, ideas = ablating.rung_of(catalog.ladder("t4"), "08")
     broken = replace(ideas[0], replace=(("stage ^= 1;", ""),))

@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import gemm_lab as lab
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import check, make_inputs, reference, told_apart, verdict
@@ -251,6 +252,45 @@ def test_a_missing_k_tile_is_named(problem, kind, part, words):
     a, b = inputs.wide()
     result = judged(wrong_by(problem, inputs, a=a[:, part], b=b[part]), ref, problem, kind, inputs)
     assert not result.passed and words in result.message
+
+
+def read_wrongly(x, height, how):
+    """An operand (edge, K), each tile of which was copied from another place of the matrix."""
+    out, step = np.zeros_like(x), BLOCK[2]
+    for row in range(0, x.shape[0], height):
+        for column in range(0, x.shape[1], step):
+            at_row, at_column = (column, row) if how == "exchanged" else (row, 0)
+            tile = x[at_row : at_row + height, at_column : at_column + step]
+            out[row : row + tile.shape[0], column : column + tile.shape[1]] = tile
+    return out
+
+
+@pytest.mark.parametrize("problem", [T4, AMPERE])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sides, named", [("a", "of A "), ("b", "of B "), ("ab", "of A and of B ")])
+@pytest.mark.parametrize("how, words", [("first", "first k tile"), ("exchanged", "its two coordinates exchanged")])
+def test_a_tile_from_a_wrong_place_is_named(problem, kind, sides, named, how, words):
+    inputs, ref, _ = made(problem, kind)
+    a, b = inputs.wide()
+    a = read_wrongly(a, BLOCK[0], how) if "a" in sides else a
+    b = read_wrongly(b.T, BLOCK[1], how).T if "b" in sides else b
+    result = judged(wrong_by(problem, inputs, a=a, b=b), ref, problem, kind, inputs)
+    assert not result.passed and words in result.message and named in result.message
+
+
+@pytest.mark.parametrize("problem", ALL)
+def test_a_wrong_result_of_another_kind_is_not_explained_by_tiles(problem):
+    inputs, ref, _ = made(problem, "integers")
+    a, b = inputs.wide()
+    result = judged(wrong_by(problem, inputs, a=a[:, ::-1], b=b), ref, problem, "integers", inputs)
+    assert not result.passed and "It looks as if it" not in result.message
+
+
+def test_a_kernel_tells_its_check_the_tile_of_k():
+    kernel = lab.kernel("t4/04_register_prefetch")
+    stays = kernel.edit(fetch=kernel.regions["fetch"].replace("K + k_tile)", "K)").replace("(k_tile + row)", "(row)"))
+    message = stays.run(256, backend="simulator").message
+    assert "multiplied the first k tile of A and of B in each turn" in message
 
 
 @pytest.mark.parametrize("problem", ALL)

@@ -16,11 +16,13 @@ from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab.lab.on_simulator import check_on_simulator, smallest_size
+from gemm_lab.settings_text import parse_settings
 from gemm_look.card import card
 from gemm_look.table import Table
 from gemm_results.ablation import Gain, gain
 from gemm_results.results import Measurement, path_of, read, with_samples
 from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import data_sheets as hardware
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class Ablation:
                 ]
             )
         m, n, k = self.size
-        counted = f"Counts are the simulator's at {m} × {n} × {k}, of a launch with a right result."
+        settings = ", ".join(f"{name} {value}" for name, value in self.variants[0].kernel.config.items())
+        counted = f"Counts are the simulator's at {m} × {n} × {k}, of a launch with a right result, for {settings}."
         return Table(header, body, f"{counted} {self.source}")
 
     def __repr__(self) -> str:
@@ -105,9 +108,9 @@ def ablate(ladder: LadderSpec, name: str, n: int, regime: str, rounds: int | Non
     """Implements `Ladder.ablate`."""
     rung, ideas = rung_of(ladder, name)
     if resolve_backend(None, timing=True) == "gpu":
-        gains = _gains(rung, ideas, time(rung, ideas, n, regime, rounds))
+        gains, arch = _gains(rung, ideas, time(rung, ideas, n, regime, rounds)), None
     else:
-        gains = recorded_gains(rung, ideas, n, regime, RECORDED_ON)
+        gains, arch = recorded_gains(rung, ideas, n, regime, RECORDED_ON), hardware.gpu(RECORDED_ON).arch
     row = next(iter(gains.values())).after if gains else None
     source = (
         f"Times are of {n}³, {regime}, on {row.gpu}, CUDA {row.cuda}, {row.rounds} rounds, commit {row.commit}: median "
@@ -115,16 +118,20 @@ def ablate(ladder: LadderSpec, name: str, n: int, regime: str, rounds: int | Non
         if row
         else f"No {regime} run at {n} is recorded."
     )
-    variants, size = count(rung, ideas)
+    variants, size = count(rung, ideas, row.config if row else "", arch)
     return Ablation(rung.name, variants, size, gains, source)
 
 
-def count(rung: Kernel, ideas: list[Idea]) -> tuple[tuple[Variant, ...], tuple[int, int, int]]:
+def count(
+    rung: Kernel, ideas: list[Idea], timed: str = "", arch: str | None = None
+) -> tuple[tuple[Variant, ...], tuple[int, int, int]]:
     """The variants with their counts, at the smallest size that all of them multiply.
 
-    Raises `LabError` if one of them gives a wrong result.
+    timed: the rung's settings in a timed row, "" without one. Counts and times stand in one row of the table, so the
+    settings are then these, and the registers are those for `arch`, by default the GPU here; without a row both are
+    those of the ladder's reference GPU. Raises `LabError` if a variant gives a wrong result.
     """
-    taught = replace(rung, config=rung.spec.configure())
+    taught = replace(rung, config=parse_settings(timed.split()) if timed else rung.spec.configure())
     made = [(None, taught), *((idea, without(taught, idea)) for idea in ideas)]
     m, n, k = (math.lcm(*sizes) for sizes in zip(*(smallest_size(each) for _, each in made), strict=True))
     found = []
@@ -133,7 +140,8 @@ def count(rung: Kernel, ideas: list[Idea]) -> tuple[tuple[Variant, ...], tuple[i
         verdicts, report = check_on_simulator(each, compiled, m, n, k)
         if not all(verdicts):
             raise LabError(f"{each.label} gives a wrong result: {verdicts[-1].message}")
-        found.append(Variant(idea, each, compiled.registers, report))
+        there = each.compile(arch) if timed else compiled
+        found.append(Variant(idea, each, there.registers, report))
     return tuple(found), (m, n, k)
 
 

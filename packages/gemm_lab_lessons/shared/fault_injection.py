@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from html import escape
 
-from gemm_look.card import card, mark, message
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.measuring import check_twice
 from gemm_lab.lab.on_simulator import launch, limits
 from gemm_look import theme
+from gemm_look.card import card, mark, message
 from gpu_simulator import Deadlock, SimulatorError, widest_first
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError

@@ -18,11 +18,15 @@ def waiting_clauses(mbarriers: Mbarriers, block: int) -> list[str]:
         for entry in entries:
             by_wait.setdefault((entry.phase, entry.site), []).append(entry.lanes)
         for (phase, site), lanes in by_wait.items():
-            waiting = threads_wait(resident.thread_of_lane[np.concatenate(lanes)])
+            waiting_lanes = np.concatenate(lanes)
+            waiting = threads_wait(resident.thread_of_lane[waiting_lanes])
             words.append(
                 f"{waiting} at the mbarrier at shared address {address} for the end of phase {phase} "
                 f"(parity {phase & 1}), which {missing(barrier)} ({resident.describe(site)})"
-                + _wrong_start(mbarriers, barrier, phase, site, np.concatenate(lanes))
+                + (
+                    _wrong_start(mbarriers, barrier, phase, site, waiting_lanes)
+                    or _waits_for_itself(mbarriers, barrier, waiting_lanes)
+                )
             )
     return words
 
@@ -34,6 +38,24 @@ def _wrong_start(mbarriers: Mbarriers, barrier: Mbarrier, phase: int, site: int,
     if phase == 1 and began and "parity" in mbarriers.resident.program.sites[site].parts:
         return ", for the first time: but the first phase has parity 0, and it is over, so begin with parity 0"
     return ""
+
+
+def _waits_for_itself(mbarriers: Mbarriers, barrier: Mbarrier, lanes: np.ndarray) -> str:
+    """A clause if the only thread that arrives at an mbarrier has waited there too, and these lanes have not, else "".
+
+    This is how a producer looks that waits at `full`, which it fills, in the place of `empty`: it runs ahead.
+    """
+    arrived, phases = barrier.arrived, mbarriers.last_waits.get(barrier.key, (None,))[0]
+    if not _untouched(barrier) or barrier.expected > 1 or phases is None or arrived in lanes:
+        return ""
+    resident = mbarriers.resident
+    if arrived < 0 or phases[arrived] == NEVER or resident.block_of_lane[arrived] != barrier.key[0]:
+        return ""
+    who = int(resident.thread_of_lane[arrived])
+    return (
+        f". Thread {who}, which alone arrives at this mbarrier, has waited at it too: before it overwrites what others "
+        "read, it has to wait at an mbarrier at which these readers arrive"
+    )
 
 
 def last_wait(mbarriers: Mbarriers, key: tuple[int, int], phase: int, lane: int) -> str:
@@ -58,6 +80,10 @@ def missing(barrier: Mbarrier) -> str:
         parts.append(f"expects {barrier.bytes:,} bytes more than have been copied")
     elif barrier.bytes < 0:
         parts.append(f"has got {-barrier.bytes:,} bytes more than were announced by expect_tx")
-    untouched = barrier.phase and barrier.pending == barrier.expected and not barrier.bytes
-    remark = f" (phase {barrier.phase - 1} is over, and nothing has come since)" if untouched else ""
+    remark = f" (phase {barrier.phase - 1} is over, and nothing has come since)" if _untouched(barrier) else ""
     return " and ".join(parts) + remark
+
+
+def _untouched(barrier: Mbarrier) -> bool:
+    """Whether the current phase is not the first, and nothing has come in it."""
+    return barrier.phase > 0 and barrier.pending == barrier.expected and not barrier.bytes

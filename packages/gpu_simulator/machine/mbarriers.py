@@ -31,14 +31,14 @@ class Mbarrier:
     """One barrier. expected: arrivals in each phase.   pending: arrivals still missing in the current phase.
 
     bytes: announced by expect_tx and not yet copied.   phase: number of the current phase, from 0.
-    key: (resident block, shared address).   site, lane: of its init.
+    key: (resident block, shared address).   site, lane: of its init.   arrived: the lane that arrived last, or -1.
     """
 
-    __slots__ = ("key", "expected", "pending", "bytes", "phase", "site", "lane")
+    __slots__ = ("key", "expected", "pending", "bytes", "phase", "site", "lane", "arrived")
 
     def __init__(self, key: tuple[int, int], count: int, site: int, lane: int):
         self.key, self.expected, self.pending, self.bytes, self.phase = key, count, count, 0, 0
-        self.site, self.lane = site, lane
+        self.site, self.lane, self.arrived = site, lane, -1
 
     @property
     def address(self) -> int:
@@ -151,6 +151,7 @@ class Mbarriers:
                 site, lane, f"arrives at the mbarrier at shared address {self.words(lane, key)} and {what}."
             )
         barrier.pending -= count
+        barrier.arrived = lane
         self.changed(key, barrier)
         return state
 

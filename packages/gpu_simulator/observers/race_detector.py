@@ -203,7 +203,9 @@ class RaceDetector(Observer):
         equal = access.unchanged() & (past == "wrote")
         bad &= ~(equal & (access.lanes >> 5 == (before & LANE_MASK) >> 5))  # the same value: harmless within a warp
         if bad.any():
-            row, column = np.argwhere(bad & ~equal if (bad & ~equal).any() else bad)[0]
+            found = bad & ~equal if (bad & ~equal).any() else bad
+            wide = found & (access.lanes >> 5 != (before & LANE_MASK) >> 5)  # what orders warps also orders their lanes
+            row, column = np.argwhere(wide if wide.any() else found)[0]
             self.race(access, row, column, int(before[row, column]), past, bool(equal[row, 0]), False)
 
     def check_readers(self, access: Access) -> None:

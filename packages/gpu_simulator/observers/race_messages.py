@@ -51,14 +51,14 @@ def in_flight(
             f"{'reading' if leaving else 'writing'} it: no thread has waited for the end of "
             f"phase {phase} (parity {phase & 1}) of the mbarrier at shared address {barrier}."
         )
-    why = "it needs commit_group and wait_group before the barrier."
+    why = "it needs cp.async.commit_group and cp.async.wait_group before the barrier."
     if missing is None:
-        why = "no commit_group follows it, so no wait_group covers it; commit before the wait."
+        why = "no cp.async.commit_group follows it, so no wait covers it; commit before the wait."
     elif missing:
         few = "one group" if missing == 1 else f"{missing} groups"
         why = (
-            f"the wait_group that its thread has executed since waits for {few} too few: let it leave fewer groups in "
-            "flight, or commit the next copies before it."
+            f"the cp.async.wait_group that its thread has executed since waits for {few} too few: let it leave fewer "
+            "groups in flight, or commit the next copies before it."
         )
     return f"{start} a cp.async may still be writing it ({words.site(other)}); {why}"
 
@@ -114,6 +114,7 @@ def explain(
     who = thread_of(launch, other_lane)
     reach = reach_of(launch, lane, other_lane)
     one_block, one_warp = reach < BLOCKS, reach == LANES
+    copied = past == "wrote" and other >= 0 and launch.program.sites[other].family == "cp"
     together_in = size * launch.clusters.size
     one_cluster = words.shared and lane // together_in == other_lane // together_in
     if one_cluster and past == "wrote" and other >= 0 and is_bulk(launch.program.sites[other]):
@@ -169,15 +170,16 @@ def explain(
             f"and that write; it needs {fence} there."
         )
     elif one_warp and not is_bulk(launch.program.sites[site]):  # a bulk copy also reads what other warps wrote
-        why = "nothing brought the lanes of the warp together in between; it needs __syncwarp()."
+        behind = " behind the wait, cp.async.wait_group" if copied else ""
+        why = f"nothing brought the lanes of the warp together in between; it needs __syncwarp(){behind}."
     elif one_cluster and is_bulk(launch.program.sites[site]) and past == "read":
         why = "nothing tells that it has read it; wait for the mbarrier at which the readers of a stage arrive."
     elif one_block:
         why = "there is no barrier between them."
-        if past == "wrote" and other >= 0 and launch.program.sites[other].family == "cp":
+        if copied:
             why = (
-                "there is no barrier between them; behind a cp.async it has to follow the wait of its thread, "
-                "cp.async.wait_group."
+                "there is no barrier between them: a cp.async counts as a write when its own thread has waited for it "
+                "(cp.async.wait_group), so first the wait, then the barrier."
             )
     elif one_cluster:
         why = (

@@ -121,6 +121,47 @@ def test_05_loads_just_in_time():
     assert zeros[0] <= 2 and zeros[1] > len(mma_before_use(sass(K[5]))) / 2
 
 
+@pytest.mark.long
+def test_the_addresses_of_05_move_its_loads_and_not_their_width():
+    x2, x4 = (
+        "x2(frag_b[ni][0], frag_b[ni][1],",
+        "x4(frag_b[ni][0], frag_b[ni][1], frag_b[ni + 1][0], frag_b[ni + 1][1],",
+    )
+    wide = K[4].regions["multiply"].replace(x2, x4).replace("ni++) {", "ni += 2) {")
+    wide = K[4].edit(multiply=wide.replace("lane % 8,", "lane / 16 * 8 + lane % 8,"))
+    narrow = K[5].edit(multiply=K[5].regions["multiply"].replace(x4, x2).replace("ni += 2)", "ni++)"))
+    for kernel, early in ((wide, True), (narrow, False)):
+        assert kernel.run(256, backend="simulator", timed=False).passed
+        between = mma_before_use(kernel.sass(arch=ARCH).lines)
+        assert (between.count(0) < 0.1 * len(between)) == early and (between.count(0) > 0.5 * len(between)) != early
+
+
+def test_three_blocks_need_168_registers_a_thread():
+    h200 = lab.gpu("h200")
+    assert [lab.occupancy(h200, 128, registers, 32_768).blocks for registers in (168, 172)] == [3, 2]
+    bounds = K[5].rewrite(K[5].source.replace("__launch_bounds__(NUM_THREADS)", "__launch_bounds__(NUM_THREADS, 3)"))
+    made = bounds.compile(ARCH)
+    assert (made.registers, made.spill_stores, bounds.occupancy(made, on="h200").blocks) == (168, 0, 3)
+    orders = [mma_before_use(kernel.sass(arch=ARCH).lines).count(0) for kernel in (K[5], bounds)]
+    assert orders[0] == orders[1] > 10, "the same loads just in time"
+
+
+@pytest.mark.parametrize("regime", ["sustained", "burst"])
+def test_with_a_third_block_05_is_ahead_of_04(regime):
+    gains = lab.ladder("ampere").ablate("ampere/05", 8192, regime=regime).gains
+    step = lab.ladder("ampere").recorded([8192], regime).ratio("ampere/05", "ampere/04", 8192)
+    assert len(gains) == 2 and all(gain.high < 0.9 for gain in gains.values())
+    assert step / gains["registers for two blocks instead of three"].high > 1.05 > 1 > step
+
+
+@pytest.mark.long
+def test_the_model_does_not_see_the_loss_of_05_on_an_h200_either(bench):
+    third = K[5].rewrite(K[5].source.replace("__launch_bounds__(NUM_THREADS)", "__launch_bounds__(NUM_THREADS, 3)"))
+    four, two, three = (kernel.predict(on="h200", n=8192).cycles for kernel in (K[4], K[5], third))
+    assert four / two > 0.99 and bench.ratio("ampere/05", "ampere/04", 8192) < 0.96 and four / three > 1.1
+    assert [K[number].occupancy(K[number].compile("sm_80"), on="a100").blocks for number in (4, 5)] == [2, 2]
+
+
 def test_no_prediction_explains_the_published_loss_of_05_on_an_a100():
     published = {one.step: one for one in steps() if (one.source, one.gpu, one.n) == ("learn_cuda_sm80", "a100", 4096)}
     assert [published[f"v{number}"].kernel for number in range(1, 7)] == [K[number].name for number in range(1, 7)]
@@ -188,14 +229,33 @@ def test_full_rows_fit_an_a100_and_no_5090():
     assert 4 * (128 + 256) * 32 * 2 < lab.gpu("rtx5090").smem_per_block < 4 * (128 + 256) * 64 * 2
 
 
-def test_any_size_costs_nothing_at_8192(bench):
-    assert bench.ratio("ampere/11", "ampere/10", 8192) > 0.99
+def test_any_size_costs_nothing_at_8192_and_more_at_smaller_sizes(bench):
+    costs = [bench.ratio("ampere/11", "ampere/10", n) for n in (2048, 4096, 8192)]
+    assert costs[0] < costs[1] < costs[2] and costs[0] < 0.97 and costs[2] > 0.99
     assert "if (k_copy" in K[10].regions["copy"] and "if (" not in K[11].regions["copy"]
 
 
-def test_11_passes_cutlass_in_both_regimes(bench):
-    for run in (bench, lab.ladder("ampere").recorded([8192])):
-        assert run.ratio("ampere/11", "cutlass_sm80", 8192) > 1
+def test_the_tile_of_a_sweep_is_further_ahead_and_1024_is_lost_without_it():
+    for regime in ("burst", "sustained"):
+        run = lab.ladder("ampere").recorded([1024, 2048, 4096, 8192], regime)
+        over = {n: [run.ratio(name, "cutlass_sm80", n) for name in ("ampere/10", "tuned")] for n in run.sizes}
+        assert all(tuned > own for own, tuned in over.values()) and over[1024][0] < 0.65 and over[1024][1] > 1
+    chosen = lab.ladder("ampere").tuned(4096, on="h200")
+    assert chosen.block == (256, 128) and (chosen.config["BLOCK_K"], chosen.config["NUM_STAGES"]) == (64, 3)
+    assert chosen.compile(ARCH).smem == 144 * 1024
+
+
+def test_10_passes_cutlass_and_11_not_at_2048(bench):
+    for run in (bench, lab.ladder("ampere").recorded([2048, 4096, 8192])):
+        assert all(1 < run.ratio("ampere/10", "cutlass_sm80", n) < 1.08 for n in (2048, 4096, 8192))
+        assert all(1 < run.ratio("ampere/11", "cutlass_sm80", n) < 1.08 for n in (4096, 8192))
+        assert run.ratio("ampere/11", "cutlass_sm80", 2048) < 1
+
+
+def test_the_ceiling_tells_a_clock_below_the_drivers(bench):
+    row = next(row for row in bench.rows if row.kernel == "ampere/11_any_size" and row.n == 8192)
+    mhz = row.ceiling_tflops * 1e6 * cycles_per_mma("h200") / 4096 / 528
+    assert 0.85 * row.sm_clock_mhz < mhz < 0.95 * row.sm_clock_mhz
 
 
 # ---- Registers that copies read ----

@@ -9,7 +9,6 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.measure.profile import read_rows
 from gemm_lab.notebook.scoreboard import scoreboard
 from gemm_lab_lessons.ch10.block_order import block_order, waves
 from gemm_lab_lessons.ch10.tile_bounds import tail

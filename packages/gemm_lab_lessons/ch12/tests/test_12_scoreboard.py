@@ -6,9 +6,6 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab import catalog
-from gemm_lab.cards.scoreboard import Board
-from gemm_lab.measure import results
-from gemm_lab.measure.ablation import RUN, settings
 from gemm_lab.notebook import scoreboard as home
 from gemm_lab.notebook.exercises import WrongAnswer
 from gemm_lab.notebook.scoreboard import scoreboard
@@ -16,7 +13,7 @@ from gemm_lab_lessons.ch12.ablations import ablations
 from gemm_lab_lessons.ch12.generations import generations
 from gemm_lab_lessons.ch12.rounds import rounds
 from gemm_results import results
-
+from gemm_results.ablation import RUN, settings
 from gpu_simulator.errors import LabError, SizeError
 
 BOARD = scoreboard(4096, on="h200")

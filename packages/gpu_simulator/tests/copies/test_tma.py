@@ -234,6 +234,10 @@ WRONG = {
         "(empty + 8 * stage, phase ^ 1)", "(empty + 8 * stage, phase)",
         r"thread 128 waits at the mbarrier .*end of phase 0 \(parity 0\), which expects 4 more of its 4 arrivals",
     ),
+    "the producer waits at the barrier that it fills": (
+        "mbarrier_wait_parity(empty + 8 * stage, phase ^ 1);", "mbarrier_wait_parity(full + 8 * stage, phase ^ 1);",
+        r"nothing has come since\) \(ring.cu:{full}.*Thread 128, which alone arrives at this mbarrier, has waited at it",
+    ),
     "nobody releases": (
         "if (lane == 0) mbarrier_arrive(empty + 8 * stage);", "",
         r"thread 128 waits .* which expects 4 more of its 4 arrivals \(ring.cu:{empty}",

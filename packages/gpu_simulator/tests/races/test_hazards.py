@@ -141,6 +141,26 @@ def run_pipeline(kernel, timing):
     return report, np.array_equal(out, (a[:, ::-1] * [1, 2, 3, 4]).sum((0, 2)))
 
 
+def test_a_barrier_before_the_wait_is_told_apart_from_none():
+    """The pair named is one of two warps, although lanes of one warp race as well, and the order is said."""
+    wait, barrier = 'asm volatile("cp.async.wait_group 1;" ::: "memory");', "__syncthreads();"
+    source = PIPELINE.replace("63 - t", "t ^ 1 ^ t / 2 % 2 * 32")  # half of the lanes read what their own warp copied
+    for text in (source, source.replace(wait, "").replace(barrier, barrier + wait)):
+        made = compiling.compile(text, arch="sm_80", name="kernel.cu", entry="kernel")
+        found = run_pipeline(made, "early")[0].hazards
+        assert bool(found) == (text != source)
+    assert found[0].reach == 2 and "of warp 1 wrote at" in str(found[0])
+    assert "first the wait, then the barrier" in str(found[0]) and "__syncwarp" not in str(found[0])
+
+
+def test_in_one_warp_the_lanes_meet_behind_the_wait():
+    wait, barrier = 'asm volatile("cp.async.wait_group 1;" ::: "memory");', "__syncthreads();"
+    source = PIPELINE.replace("63 - t", "t ^ 1").replace(wait, "").replace(barrier, barrier + wait)
+    made = compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
+    found = run_pipeline(made, "early")[0].hazards
+    assert found[0].reach == 1 and "it needs __syncwarp() behind the wait, cp.async.wait_group." in str(found[0])
+
+
 @pytest.mark.long
 def test_every_mutant_of_a_pipeline_is_caught():
     made = compiling.compile(PIPELINE, arch="sm_80", name="kernel.cu", entry="kernel")
