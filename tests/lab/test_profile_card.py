@@ -339,8 +339,8 @@ def test_a_recorded_card_is_whole(card):
     assert abs(card.instructions - card["instructions"]) <= 4 * polls, "polling is what may differ"
     assert card["stall_selected"] == pytest.approx(1, abs=0.01)
     # Cycles between a warp's instructions: the sum of its states, within their two digits; where memory is waited for,
-    # the passes that counted them differ by more.
-    assert card.stall_cycles == pytest.approx(card["warp_latency"], rel=0.02 if card.n <= CARD_N else 0.12)
+    # the passes that counted them differ by more, most for blocks in rows instead of bands.
+    assert card.stall_cycles == pytest.approx(card["warp_latency"], rel=0.02 if card.n <= CARD_N else 0.18)
     assert "other" not in card.classes
     if k.spec.ladder == "t4":
         assert card.classes["tensor core"] == card.n**3 // 1024, "one m16n8k8 for each 1024 multiply-adds"

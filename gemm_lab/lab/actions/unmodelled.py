@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.inputs import dtype_of
 from gpu_simulator.hardware.data_sheets import Gpu
+from gpu_simulator.hardware.number_types import dtype_of
 from gpu_timing.cycles.whole_kernel import Prediction
 
 # Of the bursts recorded on an H200 and an H100, those whose reads take up to 0.29 of the predicted time are predicted
