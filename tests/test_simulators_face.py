@@ -42,6 +42,7 @@ FACE = {
     "layouts.candidates",
     "layouts.reasons",
     "layouts.recorded_accesses",
+    "layouts.shared_arrays",
     "layouts.studied_launch",
     "layouts.trials",
     "machine.argument_structs",
