@@ -33,10 +33,10 @@ def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Bo
     """
     present = here().present if on is None else None
     name = present.name if present is not None and results.read(results.path_for(present)) else on or RECORDED_ON
-    mine = present is not None and name == present.name
-    path = results.path_for(present) if mine else results.path_of(name)
+    mine = present if present is not None and name == present.name else None
+    path = results.path_for(mine) if mine else results.path_of(name)
     found = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
-    sheet = present.gpu if mine else hardware.gpu(name)
+    sheet = mine.gpu if mine else hardware.gpu(name)
     rows, tuned = current(found, sheet.key if sheet else None)
     if not rows:
         raise LabError(f"Nothing was recorded at {n}, {regime}, on {name}; `make record` on that GPU does it.")

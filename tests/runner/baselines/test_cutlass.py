@@ -361,6 +361,11 @@ def test_the_fastest_five_algorithms_are_timed_and_the_fastest_of_them_is_the_re
     assert found["left_out"] == {} and min(calls[name] for name in "01356") > max(calls[name] for name in "24")
 
 
+def test_the_first_of_the_heuristic_is_timed_even_if_the_trial_finds_others_faster(algorithms):
+    _, calls = algorithms({"0": 9.0, "1": 2.0, "2": 3.0, "3": 1.0, "4": 4.0, "5": 5.0, "6": 8.0})
+    assert calls["0"] > calls["6"] and min(calls[name] for name in "12345") > calls["6"]
+
+
 def test_an_algorithm_that_cannot_be_launched_is_named(algorithms):
     found, _ = algorithms({"0": None, "1": 2.0})
     assert found["config"] == "1" and "status 0" in found["left_out"]["0"]
