@@ -13,7 +13,6 @@ from gemm_lab.cards.source_code import code
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.lab.actions import multiplying, running, source
 from gemm_lab.lab.here import RECORDED_ON, here
-from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.run import Run
 from gemm_lab.source_text import Edit
 from gemm_look.card import folded
@@ -156,16 +155,13 @@ class Kernel:
         """Compile to PTX and CUBIN for `arch`.
 
         The default is the architecture of the GPU here, or that of the ladder's reference GPU if the kernel cannot run
-        here. Raises `ConfigError` if the kernel is not written for `arch`, a `LabError` with the line if the source
-        does not compile, and `LaunchError` if a source of the learner's own declares other arguments than the rung.
+        here. Raises `ConfigError` if the kernel is not written for `arch`, and a `LabError` with the line if the
+        source does not compile.
         """
         arch = arch or (here().arch if self.runs_here() else None) or self.taught_gpu().arch
         if not self.spec.written_for(arch):
             raise ConfigError(f"{self.name} {self.spec.not_for(arch)}.")
-        compiled = source.compiled(self, arch)
-        if self.whole:
-            require_form(compiled, self.problem)
-        return compiled
+        return source.compiled(self, arch)
 
     def compile_as_taught(self) -> Compiled:
         """Compile for `simulated_arch`, or else for the ladder's reference GPU.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gemm_lab.catalog import MATRICES, Problem
+from gemm_lab.lab.launchable import Launchable
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import LaunchError
 
@@ -12,8 +13,14 @@ C_NAMES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float"}
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(?P<type>\w+)[^,\[]*?\w+(?:\[(?P<bytes>\d+)\])?\s*$")
 
 
-def require_form(compiled: Compiled, problem: Problem) -> None:
-    """Raise `LaunchError` if the entry cannot be launched as its rung is; the message says how to declare it."""
+def require_form(kernel: Launchable, compiled: Compiled) -> None:
+    """Raise `LaunchError` if a source of the learner's own cannot be launched as its rung is.
+
+    The message says how to declare its parameters.
+    """
+    if kernel.whole is None:
+        return
+    problem = kernel.problem
     found, wanted = parameters(compiled), [_wanted(name, problem) for name in problem.arguments]
     declared = f"{compiled.entry}({', '.join(words for _, words in wanted)})"
     if not compiled.threads:

@@ -184,7 +184,7 @@ def test_gemm_gives_cupy_back(monkeypatch):
 FEW = "float* gmem_d, int M, int N, int K"
 
 
-@pytest.mark.parametrize("use", ["run", "predict", "timeline", "sass", "gemm"])
+@pytest.mark.parametrize("use", ["run", "predict", "timeline", "gemm"])
 @pytest.mark.parametrize("bounds", ["", "__launch_bounds__(256) "])
 def test_a_source_with_another_signature_is_told_the_right_one(use, bounds):
     ones = [np.ones((32, 32), np.float32)] * 2 if use == "gemm" else []

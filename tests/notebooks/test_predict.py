@@ -69,7 +69,7 @@ def test_without_a_folder_answers_last_as_long_as_the_session(monkeypatch, tmp_p
     assert ask().value == 8.0
     ask("A third?").answer(2)
     assert ask("Another?").value == 4.0, "all are stored as soon as they can be"
-    assert [path.name for path in state_dir().iterdir()] == ["predictions.json"]
+    assert {path.name for path in state_dir().iterdir()} == {"predictions.json", "predictions.json.lock"}
 
 
 @pytest.mark.parametrize("truth", ["four", [4], 1j])

@@ -9,6 +9,7 @@ import numpy as np
 import gpu_runner as device
 from gemm_lab.lab import on_simulator, operands
 from gemm_lab.lab.backends import backend_of
+from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
 from gpu_simulator.errors import ConfigError, LabError
 
@@ -34,6 +35,7 @@ def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, 
         "d": np.full((m, n), np.nan, dtype),
     }
     compiled, args = kernel.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
+    require_form(kernel, compiled)
     grid = kernel.grid(m, n, k)
     if backend_of(kernel, None) == "simulator":
         on_simulator.require_patience(kernel, compiled, m, n, k, sure=False)

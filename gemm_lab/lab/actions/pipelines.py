@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gemm_lab.config import data_dir
+from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.on_simulator import limits
 from gemm_lab.measure.inputs import make_inputs
@@ -45,6 +46,7 @@ def pipeline(kernel: Launchable, m: int | None, n: int | None, k: int | None, sm
     k = k or K_TILES * max(steps["k"], config.get("BLOCK_K", 16))
     kernel.spec.require_size(config, m, n, k)
     compiled = kernel.compile()
+    require_form(kernel, compiled)
     grid = kernel.spec.launch_grid(config, m, n, k, sms or blocks)
     products = m * n * k * blocks // (grid[0] * grid[1] * grid[2])
     if products > MOST_PRODUCTS:

@@ -11,6 +11,7 @@ import numpy as np
 from gemm_lab.lab.actions import source
 from gemm_lab.lab.actions.unmodelled import gap
 from gemm_lab.lab.here import RECORDED_ON
+from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
 from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length
@@ -61,6 +62,7 @@ def _asked(kernel: Launchable, on: str, m: int, n: int, k: int, compiled: Compil
     sheet = gpu_with_constants(on)
     kernel.spec.require_size(kernel.config, m, n, k)
     compiled = compiled or kernel.compile(sheet.arch)
+    require_form(kernel, compiled)
     settings = tuple(sorted(kernel.config.items()))
     return _Asked(sheet.key, kernel.name, settings, (m, n, k), compiled.cubin, kernel, compiled)
 

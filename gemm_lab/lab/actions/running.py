@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from gemm_lab.lab import measuring, on_simulator
 from gemm_lab.lab.backends import backend_of
 from gemm_lab.lab.here import here, in_notebook
+from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.run import Run
 from gpu_simulator.compiler import Compiled
@@ -61,6 +62,7 @@ def _checked(kernel: Launchable, n: int, m: int | None, k: int | None, asked: As
     where = backend_of(kernel, asked.backend)
     # The simulator's counts are those for the ladder's reference GPU, whichever GPU is here.
     compiled = kernel.compile() if where == "gpu" else kernel.compile_as_taught()
+    require_form(kernel, compiled)
     facts = (kernel, where, m, n, k, compiled)
     if where == "simulator":
         on_simulator.require_patience(kernel, compiled, m, n, k, asked.sure, sms)
