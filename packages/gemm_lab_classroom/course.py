@@ -54,12 +54,15 @@ _NOTEBOOK = re.compile(r"\]\((\d\d[ab]?_\w+)\.ipynb")
 
 
 def assignment(notebook: Path, unfolded: bool = False) -> nbformat.NotebookNode:
-    """A notebook as an assignment. Raises `LabError` if it has no exercise, or an exercise without a check.
+    """A notebook as an assignment. Raises `LabError` if it has no exercise, or one without just one answer and a check.
 
     unfolded: show the text of a region in a later rung although an exercise above asks for it.
     """
-    book = nbformat.read(notebook, as_version=4)
-    cells, open_task, found = [], None, []
+    try:
+        book = nbformat.read(notebook, as_version=4)
+    except (ValueError, nbformat.ValidationError) as error:
+        raise LabError(f"{notebook} cannot be read as a notebook: {str(error)[:200].rstrip('.')}.") from None
+    cells, open_task, found, alias = [], None, [], ""
     for cell in book.cells:
         tags = cell.metadata.get("tags")  # such as raises-exception: an error in this cell does not stop “Run All”
         cell = nbformat.from_dict({**cell, "metadata": {"tags": tags} if tags else {}})
@@ -71,10 +74,14 @@ def assignment(notebook: Path, unfolded: bool = False) -> nbformat.NotebookNode:
         cell.outputs, cell.execution_count = [], None
         if named := TASK.findall(cell.source):
             if open_task:
-                raise LabError(f"{notebook.name}: {open_task} has no cell that checks it.")
-            open_task = named[-1]
+                raise LabError(f"{notebook.name}: {_unchecked(open_task)}")
+            open_task, alias = exercise(named[-1]).name, ""
+            if open_task in found:
+                raise LabError(f"{notebook.name} asks for {open_task} twice; a grade has one place for each exercise.")
             found.append(open_task)
         if open_task and cell.source.startswith("%%kernel ") and "--exercise" in cell.source.split("\n")[0].split():
+            if alias:
+                raise LabError(f"{notebook.name}: {open_task} has two cells for its answer; keep one with --exercise.")
             first, _, text = cell.source.partition("\n")
             marked = marked_solution(open_task, text.rstrip("\n"))
             cell.metadata[HANDED_OUT] = text.rstrip("\n")
@@ -83,6 +90,9 @@ def assignment(notebook: Path, unfolded: bool = False) -> nbformat.NotebookNode:
             continue
         if open_task and (check := _CHECK.match(cell.source)) and check[1] in (None, open_task):
             if exercise(open_task).judge == "kernel":
+                if not alias:
+                    cure = "put a cell “%%kernel NAME --region REGION --as answer --exercise” above its check"
+                    raise LabError(f"{notebook.name}: {open_task} has no cell for its answer; {cure}.")
                 call = f'lab.exercise("{open_task}").check({alias})'
             else:
                 cells += _choice_cells(open_task)
@@ -97,12 +107,16 @@ def assignment(notebook: Path, unfolded: bool = False) -> nbformat.NotebookNode:
                 cells[-1].source = said
         cells.append(cell)
     if open_task:
-        raise LabError(f"{notebook.name}: {open_task} has no cell that checks it.")
+        raise LabError(f"{notebook.name}: {_unchecked(open_task)}")
     if not found:
         raise LabError(f"{notebook.name} has no exercise.")
     book.cells, book.metadata = cells, nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     nbformat.validate(numbered(book))
     return book
+
+
+def _unchecked(name: str) -> str:
+    return f'{name} has no cell that checks it, which begins with lab.exercise("{name}").check(…).'
 
 
 def _answered_by(source: str, asked: list[str]) -> str:

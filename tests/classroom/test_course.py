@@ -18,6 +18,10 @@ from gemm_lab_classroom.skeletons import BEGIN, code_lines, solution
 from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
+ASKED, CHECKED = 'lab.exercise("00_coalesce")', 'lab.exercise("00_coalesce").check(answer)'
+HANDED_OUT = """%%kernel simt/01_naive --region place --as answer --exercise
+  const int row = blockIdx.y * BLOCK_M + threadIdx.x % BLOCK_M;
+  const int col = blockIdx.x * BLOCK_N + threadIdx.x / BLOCK_M;"""
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +170,13 @@ def test_the_next_command_finds_nbgrader_and_the_folder(tmp_path, capsys):
             ['lab.exercise("06_swizzle")', 'lab.exercise("05_padding").check(pad_bytes=8)'],
             "06_swizzle has no cell that",
         ),
+        ([ASKED, HANDED_OUT, f"x = {CHECKED}"], "which begins with lab.exercise"),
+        ([ASKED, CHECKED], "has no cell for its answer"),
+        ([ASKED, CHECKED, HANDED_OUT], "has no cell for its answer"),
+        ([ASKED, HANDED_OUT.replace(" --exercise", ""), CHECKED], "has no cell for its answer"),
+        ([ASKED, HANDED_OUT, HANDED_OUT, CHECKED], "two cells for its answer"),
+        ([ASKED, HANDED_OUT, CHECKED] * 2, "asks for 00_coalesce twice"),
+        (['lab.exercise("99_none")', 'lab.exercise("99_none").check(x=1)'], "There is no exercise '99_none'"),
         (["1 + 1"], "has no exercise"),
     ],
 )
@@ -174,6 +185,13 @@ def test_a_notebook_without_a_check_or_an_exercise_is_refused(cells, says, tmp_p
     nbformat.write(new_notebook(cells=[new_markdown_cell("# x"), *map(new_code_cell, cells)]), path)
     with pytest.raises(LabError, match=says):
         course.assignment(path)
+
+
+def test_what_is_no_notebook_is_refused_by_name(tmp_path, capsys):
+    path = tmp_path / "book.ipynb"
+    path.write_text("{", encoding="utf-8")
+    assert course.main([str(path), "--into", str(tmp_path / "c")]) == 1
+    assert f"{path} cannot be read as a notebook" in capsys.readouterr().err
 
 
 def test_the_syllabus_counts_the_exercises_of_every_notebook():

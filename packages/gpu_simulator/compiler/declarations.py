@@ -20,6 +20,8 @@ _CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef|else|end
 _NEVER = re.compile(r"\s*#\s*if\s+0\s*(?:/[/*]|\Z)")
 _ALIGNED = re.compile(r"\b(?:__align__|alignas|__attribute__|__declspec)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 _KIND = re.compile(r"^(?:template\s*<[^{;]*>\s*)?(?:typedef\s+|static\s+|const\s+)*(?:struct|class|union|enum)\b")
+# A macro between the key and the name, or in place of the name; a function that returns a struct has two words there.
+_ATTRIBUTED = re.compile(r"\b(?:struct|class|union)\s+\w+\s*\([^()]*\)$")
 _POINTER = re.compile(r"\(\s*(?:\w+\s*::\s*)?[*&]+\s*(?:const\s+)?(\w+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _KEYWORDS = {"struct", "class", "union", "enum", "typedef", "const", "static", "extern", "typename", "volatile"}
@@ -123,7 +125,7 @@ def emptied(text: str, begin: int, end: int, groups: Sequence[Conditional]) -> s
 def is_kind(head: str) -> bool:
     """Whether the head is that of a class or an enumeration, and not of a function that returns one."""
     head = _ALIGNED.sub("", head).strip()
-    return bool(_KIND.match(head)) and not head.endswith(")")
+    return bool(_KIND.match(head)) and (not head.endswith(")") or bool(_ATTRIBUTED.search(head)))
 
 
 def names_of(head: str, item: str, kind: bool, function: bool) -> tuple[frozenset[str], bool]:

@@ -43,6 +43,8 @@ def about_cuda_form(message: str) -> str:
     if "device-side kernel launch" in message or "__cudaCDP" in message:
         return _LAUNCHES
     if _OF_THE_HOST.fullmatch(name) and "unde" in message:
+        if name.startswith(("cudaMalloc", "cudaFree", "cudaMem")):
+            return f"{name} is a function for the host; in a kernel write malloc, free or memcpy, or pass it the array"
         return f"{name} is a function for the host, and {_LAUNCHES}"
     return ""
 

@@ -231,11 +231,13 @@ class _Walk:
     def _endless(self) -> LabError:
         """The error for a path that does not end, with the line of the loop in which it stays."""
         latest = Counter(number for number, _ in self.events[-1000:])
-        open_ones = {number: count for number, count in latest.items() if number in self.program.choices} or latest
+        by_data = {number: count for number, count in latest.items() if number in self.program.choices}
+        open_ones = by_data or latest
         last = self.program.last(max(open_ones, key=open_ones.__getitem__))
+        why = f"ends by {_UNKNOWN}" if by_data else "has no end, or one that is further away"
         return LabError(
             f"There is no prediction: the path of a block does not end within {MAX_STEPS:,} steps. The loop at "
-            f"{_place(last)} ends by {_UNKNOWN}."
+            f"{_place(last)} {why}."
         )
 
     def trace(self) -> Trace:

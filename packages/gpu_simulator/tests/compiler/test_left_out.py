@@ -106,6 +106,7 @@ def test_an_error_says_which_line_was_left_out_as_host_code(host, use, line):
         (f"__global__ void child(float* x) {{ }} {K}\n  child<<<1, 1>>>(x); }}", "let the host launch the second kernel after the first"),
         (f"#include <cuda_device_runtime_api.h>\n__global__ void child(float*); {K} child<<<1, 1>>>(x); }}", "let the host launch"),
         (f"{K}\n  cudaDeviceSynchronize(); }}", "cudaDeviceSynchronize is a function for the host"),
+        (f"{K}\n  cudaMalloc(&x, 4); }}", "cudaMalloc is a function for the host; in a kernel write malloc"),
     ],
 )  # fmt: skip
 def test_what_is_not_simulated_is_refused_at_the_users_line(source, says):

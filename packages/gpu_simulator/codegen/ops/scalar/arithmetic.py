@@ -179,13 +179,13 @@ def xorsign(choose, a, b):
 @runtime
 def float_min(a, b):
     """The smaller number, with -0 below +0; NaN only if both are NaN."""
-    return _ordered(a, b, np.fmin(a, b), True)
+    return _ordered(a, b, _number(a, b, np.fmin(a, b)), True)
 
 
 @runtime
 def float_max(a, b):
     """The larger number, with -0 below +0; NaN only if both are NaN."""
-    return _ordered(a, b, np.fmax(a, b), False)
+    return _ordered(a, b, _number(a, b, np.fmax(a, b)), False)
 
 
 @runtime
@@ -198,6 +198,15 @@ def nan_min(a, b):
 def nan_max(a, b):
     """The larger number, with -0 below +0; NaN if either is NaN."""
     return _ordered(a, b, np.maximum(a, b), False)
+
+
+def _number(a, b, out):
+    """The results, with the number where one operand is NaN, signalling or not, as libraries of C do not promise."""
+    bad = np.isnan(out)
+    if not np.any(bad):
+        return out
+    out = np.where(bad, np.where(np.isnan(a), b, a), out)
+    return out if out.ndim else out[()]
 
 
 def _ordered(a, b, out, smaller: bool):
