@@ -10,6 +10,7 @@ from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_results import published_trials
 from gemm_results.published_trials import ratios, right_direction, steps, summary
+from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import with_article
 from tools import blind
 
@@ -73,7 +74,7 @@ def test_a_step_without_a_published_figure_is_left_out(tmp_path):
 
 def test_a_figure_that_is_no_number_is_an_error(tmp_path):
     figures = "source,gpu,n,step,tflops,address,note\ntext,t4,512,one,fast,,\n"
-    with pytest.raises(ValueError, match="fast"):
+    with pytest.raises(LabError, match="line 2: tflops is 'fast'"):
         steps(written(tmp_path / "wrong", "text,t4,512,one,t4/x,,1,1,25\n", figures))
 
 
