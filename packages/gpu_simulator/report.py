@@ -50,16 +50,16 @@ class Site:
 class Totals:
     """Sums over all sites."""
 
-    executions: int
-    wavefronts: int
-    ideal_wavefronts: int
-    sectors: int
-    requests: int
-    bytes: int
+    executions: int = 0
+    wavefronts: int = 0
+    ideal_wavefronts: int = 0
+    sectors: int = 0
+    requests: int = 0
+    bytes: int = 0
 
     @property
-    def conflict_degree(self) -> float:
-        """Wavefronts divided by ideal wavefronts; 1.0 without shared accesses."""
+    def conflict_degree(self) -> float | None:
+        """Wavefronts divided by ideal wavefronts; None without shared accesses."""
         return conflict_degree(self.wavefronts, self.ideal_wavefronts)
 
 
