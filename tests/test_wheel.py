@@ -93,6 +93,7 @@ def test_wheel_ships_the_package_and_its_data(wheel):
         f"{extension}/remoteEntry.js",
     }
     assert {"gemm_lab/py.typed", "gemm_lab/__init__.pyi"} <= names, "the types"
+    assert {f"gemm_lab/lab/exported/{name}.cu" for name in ("main", "tensor_map")} <= names, "what export writes"
     assert "gpu_timing/calibration.cu" in names, "the microbenchmarks of `gemm-lab calibrate`"
     constants = {f"gpu_timing/cycles/constants/{path.name}" for path in HOME.glob("gpu_timing/cycles/constants/*.csv")}
     assert constants and constants <= names
