@@ -21,7 +21,6 @@ PRODUCTS = {"mma", "wmma", "wgmma", "tcgen05"}
 ELSEWHERE = {"param", "const", "local"}
 MOST_EVENTS = 60_000  # of a block; more are counted, but not kept
 WAVEFRONT_KINDS = {"shared", "load", "ca", "cg", "cg zfill", "cg if", "cg unless"}
-SECTOR_KINDS = {"sectors", "copy sectors"}
 
 
 @dataclass(slots=True)
