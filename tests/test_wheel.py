@@ -14,6 +14,7 @@ from gemm_lab import __version__
 from gemm_lab.config import DOCUMENTS
 from gemm_lab.notebook_files import copy_series
 from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import GPUS
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("gemm_lab", "gemm_look", "gemm_results", "gpu_runner", "gpu_timing", "llvm_ir_to_ptx")
@@ -92,6 +93,7 @@ def test_wheel_ships_the_package_and_its_data(wheel):
         f"{extension}/remoteEntry.js",
     }
     assert {"gemm_lab/py.typed", "gemm_lab/__init__.pyi"} <= names, "the types"
+    assert {f"gemm_lab/lab/exported/{name}.cu" for name in ("main", "tensor_map")} <= names, "what export writes"
     assert "gpu_timing/calibration.cu" in names, "the microbenchmarks of `gemm-lab calibrate`"
     constants = {f"gpu_timing/cycles/constants/{path.name}" for path in HOME.glob("gpu_timing/cycles/constants/*.csv")}
     assert constants and constants <= names
@@ -103,11 +105,12 @@ def modules_of_the_simulator() -> set[str]:
     return {f"gpu_simulator/{path.as_posix()}" for path in paths if path.parts[0] not in ("tests", "build", "dist")}
 
 
-def test_the_wheel_of_the_simulator_holds_its_modules_and_headers_alone(simulator):
+def test_the_wheel_of_the_simulator_holds_its_modules_headers_and_data_sheets_alone(simulator):
     names = set(zipfile.ZipFile(simulator).namelist())
     assert {name for name in names if ".dist-info/" not in name} - {"gpu_simulator/py.typed"} == (
         modules_of_the_simulator()
         | {path.relative_to(HOME).as_posix() for path in (PRODUCT / "compiler/clang_headers").glob("*.h")}
+        | {f"gpu_simulator/hardware/sheets/{key}.csv" for key in GPUS}
     )
     (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]
     lines = zipfile.ZipFile(simulator).read(metadata).decode().split("\n")

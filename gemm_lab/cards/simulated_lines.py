@@ -23,7 +23,7 @@ class SimulatedLine(Line):
     @property
     def excess(self) -> int:
         """Wavefronts of shared memory beyond the least possible."""
-        return max(self.wavefronts - self.ideal, 0)
+        return max(self.wavefronts - self.ideal_wavefronts, 0)
 
     @property
     def excess_sectors(self) -> int:
@@ -54,7 +54,7 @@ def line_table(lines: Sequence[SimulatedLine], worst: Sequence[SimulatedLine]) -
     rows = []
     for line in lines:
         mark = f"{WORST} " if line in worst else ""
-        shared = (line.wavefronts, line.ideal, line.excess) if line.wavefronts else ()
+        shared = (line.wavefronts, line.ideal_wavefronts, line.excess) if line.wavefronts else ()
         sectors = (line.sectors, line.least_sectors) if line.sectors else ()
         cells = [f"{count:,}" for count in shared] or [""] * 3
         cells += [f"{count:,}" for count in sectors] or [""] * 2

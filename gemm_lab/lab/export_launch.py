@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from gemm_lab.catalog import KernelSpec
 
 _MAP_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32"}
 _ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 
-# The program gets the driver's function from the runtime, so it does not have to be linked with libcuda. See CUDA
-# Driver API, "Tensor Map Object Management"; CUDA Runtime API, "Driver Entry Point Access".
-_ENCODE = """
-#include <cuda.h>
-static CUtensorMap tensor_map(CUtensorMapDataType type, size_t element, void* data, size_t rows, size_t columns,
-                              unsigned box_columns, unsigned box_rows, CUtensorMapSwizzle swizzle) {
-  const char* name = "cuTensorMapEncodeTiled";
-  void* found = nullptr; cudaDriverEntryPointQueryResult known;
-#if CUDART_VERSION >= 12050
-  require(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &known), name);
-#else
-  require(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &known), name);
-#endif
-  if (!found || known != cudaDriverEntryPointSuccess) std::printf("the driver has no %s\\n", name), std::exit(1);
-  const cuuint64_t sizes[] = {columns, rows}, strides[] = {columns * element};
-  const cuuint32_t box[] = {box_columns, box_rows}, steps[] = {1, 1};
-  CUtensorMap map;
-  const CUresult status = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found)(
-      &map, type, 2, data, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (status != CUDA_SUCCESS) std::printf("the driver refuses a tensor map: error %d\\n", (int)status), std::exit(1);
-  return map;
-}
-"""
-
 
 def encoder(spec: KernelSpec) -> str:
-    """The C++ function that encodes tensor maps, to be placed before main; "" if the kernel has none."""
-    return _ENCODE if spec.problem.tensor_maps else ""
+    """The C++ function that encodes tensor maps, to be placed before main; "" if the kernel has none.
+
+    The program gets the driver's function from the runtime, so it does not have to be linked with libcuda. See CUDA
+    Driver API, "Tensor Map Object Management"; CUDA Runtime API, "Driver Entry Point Access".
+    """
+    text = (Path(__file__).parent / "exported" / "tensor_map.cu").read_text(encoding="utf-8")
+    return text if spec.problem.tensor_maps else ""
 
 
 def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:

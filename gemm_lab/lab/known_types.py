@@ -16,17 +16,7 @@ from gpu_simulator import Report, Site, Totals
 from gpu_simulator import faults as simulated
 from gpu_simulator.observers.hazards import Hazard
 
-REPORT = {
-    "instructions": int,
-    "steps": float,
-    "sites": list[Site],
-    "hazards": list[Hazard],
-    "output": str,
-    "remarks": list[str],
-    "totals": Totals,
-    "asked_by_rank": dict[int, int],
-    "most_on_the_way": int,
-}
+REPORT = typing.get_type_hints(Report)
 
 
 def _report(**found: Any) -> Report:

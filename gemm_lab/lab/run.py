@@ -92,7 +92,7 @@ class Run:
 
     @property
     def conflict_degree(self) -> float | None:
-        """Wavefronts ÷ ideal wavefronts; None on a GPU."""
+        """Wavefronts ÷ ideal wavefronts; None on a GPU, and without accesses to shared memory."""
         return self.report.totals.conflict_degree if self.report else None
 
     @property

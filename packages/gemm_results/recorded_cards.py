@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gemm_results.profile import METRICS, read_rows
 from gemm_results.stalls import BY_KEY, STALLS, Stall
+from gpu_simulator.hardware.banks import conflict_degree
 from gpu_timing.machine_code.instruction_classes import by_class
 
 PER_OPCODE = "sass__inst_executed_per_opcode"  # one instance per opcode; its value is their sum
@@ -116,8 +117,7 @@ class ProfileCard:
     @property
     def conflict_degree(self) -> float | None:
         """Wavefronts divided by ideal wavefronts; None without shared-memory accesses."""
-        ideal = self.values.get("ideal_wavefronts")
-        return self.values["wavefronts"] / ideal if ideal and "wavefronts" in self.values else None
+        return conflict_degree(self["wavefronts"], self["ideal_wavefronts"])
 
     @property
     def sectors_per_request(self) -> float | None:

@@ -140,15 +140,6 @@ def l2_argument(
     return Argument(intensity(block_m, block_n), balance(tflops, gbps), gbps)
 
 
-@checked
-def warp_argument(warp_m: int = 64, warp_n: int = 64, *, tflops: float = 65.0, smem_gbps: float = 3662.0) -> Argument:
-    """Whether a warp tile that is read from shared memory is large enough. T4 defaults: 32.0 against 17.7.
-
-    17.7 uses the data-sheet 65 TFLOPS; the balance point of 13 elsewhere in that article uses cuBLAS's 49.439.
-    """
-    return Argument(intensity(warp_m, warp_n), balance(tflops, smem_gbps), smem_gbps)
-
-
 @dataclass(frozen=True)
 class Level:
     """One memory of a roofline. measured: whether the bandwidth was measured; if not, it is the data sheet's."""

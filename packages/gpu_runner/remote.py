@@ -123,9 +123,8 @@ class RemoteSession:
                 f"This run would send {size / 2**20:,.0f} MB to the server, and {MOST_BYTES >> 20} MB may be sent. "
                 "Choose a smaller size; run(n) of a large n sends no matrices."
             )
-        longest = (
-            2 * patience + 2 * (timeout_s or patience) + settings.wait_s()
-        )  # notebooks on the server may be using the GPU, too
+        # Notebooks on the server may be using the GPU, too.
+        longest = 2 * patience + 2 * (timeout_s or patience) + settings.wait_s()
         longest = BENCHMARK_S if op == "benchmark" else longest
         path, notice = f"/v1/jobs/{uuid.uuid4().hex}", turns.activity(op, payload)
         try:

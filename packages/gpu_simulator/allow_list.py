@@ -32,9 +32,8 @@ view astype dtype tiny
 abs clip maximum minimum copysign sqrt sin cos log2 exp2 tanh rint trunc floor ceil finfo isfinite isinf isnan where
 """
 SYMBOLS, WORDS, ATTRIBUTES = (frozenset(text.split()) for text in (_SYMBOLS, _WORDS, _ATTRIBUTES))
-REGISTERS = frozenset(
-    name.replace(".", "_") for name in NAMES
-)  # special registers: attributes of lanes, and clocks of resident blocks
+# Special registers: attributes of lanes, and clocks of resident blocks.
+REGISTERS = frozenset(name.replace(".", "_") for name in NAMES)
 KNOWN = SYMBOLS | WORDS | frozenset({f".{name}" for name in ATTRIBUTES | REGISTERS})
 
 

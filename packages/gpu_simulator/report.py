@@ -15,12 +15,31 @@ from gpu_simulator.ptx.ir import Instruction
 
 
 @dataclass(frozen=True)
-class Site:
-    """One PTX instruction and its counts over all warps. Counts that do not apply are zero.
+class Totals:
+    """The counts of an instruction over all warps, or their sums over some. Counts that do not apply are zero.
 
-    file, line: of the instruction itself.   inlined_at: the call sites, ((file, line), …), outermost last.
     executions: by warps.   wavefronts, ideal_wavefronts: of shared memory, ideal without bank conflicts.
     sectors: of 32 bytes in global memory.   requests: executions that access memory.   bytes: that its lanes access.
+    """
+
+    executions: int = 0
+    wavefronts: int = 0
+    ideal_wavefronts: int = 0
+    sectors: int = 0
+    requests: int = 0
+    bytes: int = 0
+
+    @property
+    def conflict_degree(self) -> float | None:
+        """Wavefronts divided by ideal wavefronts; None without shared accesses."""
+        return conflict_degree(self.wavefronts, self.ideal_wavefronts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site(Totals):
+    """One PTX instruction and its counts.
+
+    file, line: of the instruction itself.   inlined_at: the call sites, ((file, line), …), outermost last.
     """
 
     opcode: str
@@ -28,12 +47,6 @@ class Site:
     file: str | None
     line: int
     inlined_at: tuple[tuple[str, int], ...]
-    executions: int
-    wavefronts: int
-    ideal_wavefronts: int
-    sectors: int
-    requests: int
-    bytes: int
 
     @property
     def outermost(self) -> tuple[str | None, int]:
@@ -44,23 +57,6 @@ class Site:
     def frames(self) -> tuple[tuple[str | None, int], ...]:
         """(file, line) of the instruction itself and of each call into which it was inlined, outermost last."""
         return ((self.file, self.line), *self.inlined_at)
-
-
-@dataclass(frozen=True)
-class Totals:
-    """Sums over all sites."""
-
-    executions: int
-    wavefronts: int
-    ideal_wavefronts: int
-    sectors: int
-    requests: int
-    bytes: int
-
-    @property
-    def conflict_degree(self) -> float:
-        """Wavefronts divided by ideal wavefronts; 1.0 without shared accesses."""
-        return conflict_degree(self.wavefronts, self.ideal_wavefronts)
 
 
 Where: TypeAlias = "int | tuple[str, int] | Site"  # a source line, (file, line), or a site
@@ -80,6 +76,16 @@ class Report:
     asked_by_rank: rank of a block in its cluster -> bytes that its bulk copies requested; a multicast counts once.
     """
 
+    instructions: int
+    steps: float
+    sites: list[Site]
+    hazards: list[Hazard]
+    output: str
+    remarks: list[str]
+    totals: Totals
+    asked_by_rank: dict[int, int]
+    most_on_the_way: int
+
     def __init__(self, launch: Any) -> None:
         self._launch = launch
         program = launch.program
@@ -96,7 +102,7 @@ class Report:
         self.sites = [
             _site(item, runs, counts) for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)
         ]
-        self.hazards: list[Hazard] = launch.hazards.found if launch.hazards else []
+        self.hazards = launch.hazards.found if launch.hazards else []
         self.remarks = [] if launch.hazards else launch.remarks
         self.output = "".join(launch.output)
         if launch.unprinted:
@@ -166,17 +172,17 @@ def _site(item: Instruction, runs: int, counts: SiteCounts) -> Site:
     if {"param", "const"} & set(item.parts):  # served by the constant cache, not by global memory
         counts = SiteCounts()
     return Site(
-        item.opcode,
-        item.line,
-        location.file if location else None,
-        location.line if location else 0,
-        location.inlined_at if location else (),
         runs,
         counts.wavefronts,
         counts.ideal,
         counts.sectors,
         counts.requests,
         counts.bytes,
+        opcode=item.opcode,
+        ptx_line=item.line,
+        file=location.file if location else None,
+        line=location.line if location else 0,
+        inlined_at=location.inlined_at if location else (),
     )
 
 

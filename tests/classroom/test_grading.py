@@ -257,11 +257,8 @@ def test_a_compiler_that_uses_up_the_processor_time_is_stopped_and_the_answer_no
 @pytest.mark.parametrize(
     ("name", "changes", "share"),
     [
-        (
-            "06_pipeline",
-            [("stage ^= 1;", "stage ^= 1;\n        __syncthreads();")],
-            0.67,
-        ),  # 1 of 2 counts, beside the result
+        # 1 of 2 counts, beside the result.
+        ("06_pipeline", [("stage ^= 1;", "stage ^= 1;\n        __syncthreads();")], 0.67),
         ("06_pipeline", [("load(set ^ 1,", "load(set,")], 0.0),  # a wrong result earns nothing
         ("06_swizzle", [("row % 8", "row % 4")], 0.0),  # no better than what was handed out
         ("06_pipeline", [("__syncthreads();", "")], 0.0),  # a hazard earns nothing

@@ -30,7 +30,7 @@ def transposed(source=TRANSPOSE, **options):
 def test_a_transpose_is_shown_line_by_line_with_the_layouts_that_mend_it():
     shown = transposed()
     assert (shown.arrays[0] == square().T).all() and shown.hazards == [] and shown.error is None
-    lines = {line.number: (line.wavefronts, line.ideal, line.excess, line.sectors) for line in shown.lines}
+    lines = {line.number: (line.wavefronts, line.ideal_wavefronts, line.excess, line.sectors) for line in shown.lines}
     assert lines == {4: (32, 32, 0, 128), 6: (1024, 32, 992, 128)}
     assert [line.number for line in shown.worst] == [6]
     text, page = repr(shown), shown._repr_html_()

@@ -116,9 +116,8 @@ print("done")
     )
     said = done.stdout.split()
     assert said[-1:] == ["done"], done.stderr
-    assert set(said) <= {"done", "signal", "connect", "serve"}, (
-        said
-    )  # what later versions of Landlock add may be missing
+    # What later versions of Landlock add may be missing.
+    assert set(said) <= {"done", "signal", "connect", "serve"}, said
     assert sandbox.available()[1].endswith(tuple("12345")) or said == ["done"], said
 
 

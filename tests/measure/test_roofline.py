@@ -15,7 +15,6 @@ from gemm_results.roofline_model import (
     matmul_traffic,
     multiplication_intensity,
     roofline,
-    warp_argument,
 )
 from gpu_simulator.errors import LabError, SizeError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
@@ -68,14 +67,6 @@ def test_l2_argument_without_l2_is_dram():
     assert l2_argument(hit_rate=0).balance == balance(65, 220)
     with pytest.raises(LabError, match="between 0 and 1"):
         l2_argument(hit_rate=50)
-
-
-def test_warp_argument():
-    argument = warp_argument(64, 64)
-    assert argument.intensity == 32.0
-    assert argument.balance == pytest.approx(17.7, abs=0.06)
-    assert argument.enough
-    assert not warp_argument(32, 32).enough  # 16 against 17.7
 
 
 @pytest.mark.parametrize("how, tiling", [("naive", {}), ("tiled", {"block": (8, 16, 4)}), ("best", None)])

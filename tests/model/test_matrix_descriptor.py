@@ -36,7 +36,7 @@ def test_k_major_tiles_of_tma_are_read_back_at_every_step_along_k(width, size, b
     memory = stored_by_tma(rows, row_bytes, width)
     start = SharedTile(BUFFER, 16, 8 * width, width)
     for k in range(0, row_bytes, 32):  # one instruction reads 32 bytes along K
-        tile = start.advanced(k // width * rows * width + k % width)
+        tile = replace(start, start=BUFFER + k // width * rows * width + k % width)
         assert not problem(tile, rows, 32 // size, size, len(memory))
         found = memory[element_addresses(tile, rows, 32 // size, size)]
         row, column = np.mgrid[:rows, : 32 // size]
@@ -49,7 +49,7 @@ def test_mn_major_tiles_of_tma_are_read_back(width, boxes):
     memory = stored_by_tma(depth, width * boxes, width)
     start = SharedTile(BUFFER, depth * width, 8 * width, width, "mn")
     for k in range(0, depth, 16):
-        tile = start.advanced(k * width)
+        tile = replace(start, start=BUFFER + k * width)
         assert not problem(tile, mn, 16, 2, len(memory))
         found = memory[element_addresses(tile, mn, 16, 2)]
         row, column = np.mgrid[:mn, :16]

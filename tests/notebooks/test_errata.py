@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gemm_lab_lessons.ch05.tile_layout import TileLayout
-from gpu_simulator.hardware.fragments import c_coordinates
+from gpu_simulator.hardware.mma_layouts import Mma
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("It says", "Right", "How we know")
@@ -148,7 +148,7 @@ def test_padding_on_the_t4_costs_a_tenth():
 
 
 def test_c_and_d_of_m16n8k8_are_16_by_8():
-    held = c_coordinates().reshape(-1, 2)
+    held = Mma("m16n8k8", "f16").coordinates("C").reshape(-1, 2)
     assert {tuple(place) for place in held.tolist()} == {(row, column) for row in range(16) for column in range(8)}
     assert len(held) == 16 * 8
 

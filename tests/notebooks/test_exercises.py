@@ -79,6 +79,8 @@ def test_conflicts_decide_over_the_swizzle(running):
     running(conflict_degree=4.5)
     with pytest.raises(WrongAnswer, match=r"4\.50 wavefronts for each ideal one; 1 is possible"):
         task.check(mine)
+    running(conflict_degree=None)  # no access to shared memory, so nothing to divide by
+    assert "wavefronts for each ideal one" not in dict(task.check(mine).facts)
 
 
 def test_a_gpu_has_the_last_word(running, monkeypatch):

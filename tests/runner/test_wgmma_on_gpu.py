@@ -13,7 +13,6 @@ import warpgroup_samples as samples
 import gpu_runner as device
 import gpu_simulator
 from gpu_simulator.hardware import data_sheets as hardware
-from gpu_simulator.hardware.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, element_addresses, encode_sm90, problem
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -76,7 +75,7 @@ def test_every_element_comes_from_where_the_model_says(tile, where):
     image = (np.arange(samples.IMAGE_BYTES // 2) + CODE).astype(np.uint16)
     a = np.zeros((64, 16), np.float32)
     a[np.arange(64), np.arange(64) % 16] = 1
-    at = warpgroup_a_coordinates(16)
+    at = samples.in_registers("A", 16)
     fragments = np.ascontiguousarray(of_simulator.raw(a, "bf16")[at[..., 0], at[..., 1]]).view(np.uint32).reshape(-1)
     args = [
         image.view(np.uint32),
@@ -87,7 +86,7 @@ def test_every_element_comes_from_where_the_model_says(tile, where):
         0,
     ]
     d = np.asarray(launch(where, samples.one(form), args)[1])
-    place, found = warpgroup_c_coordinates(64), np.zeros((64, 64), np.float32)
+    place, found = samples.in_registers("D", 64)[:, :, 0], np.zeros((64, 64), np.float32)
     found[place[..., 0], place[..., 1]] = d.reshape(128, -1)
     addresses = ((found[:16].view(np.uint32) >> 16).astype(np.int64) - CODE) * 2
     assert np.array_equal(addresses.T, element_addresses(tile, 64, 16, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from gemm_look import style
 from gemm_results import plots, results
 from gemm_results import roofline_model as model
 from gemm_results.plots.bench import published_rows
+from gemm_results.published import Published
+from gemm_results.results import Measurement
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 from tools import figures
@@ -263,40 +266,36 @@ def test_contrast_knows_its_ends():
 
 
 # ---- Plots ----
-CONDITIONS = {
-    "ladder": "t4",
-    "regime": "sustained",
-    "gpu": "A made-up GPU",
-    "driver": "1.2",
-    "cuda": "13.0",
-    "commit": "0123456789abcdef",
-    "date": "2026-01-02",
-    "sm_clock_mhz": "1000",
-    "power_w": 100.0,
-}
-
-
 def row(kernel, tflops, n=1024, **columns):
-    """A made-up measurement; numbers may come as strings, as from a CSV."""
-    size = {"m": n, "n": str(n), "k": n}
-    return SimpleNamespace(**{"kernel": kernel, "tflops": tflops, **size, **CONDITIONS, **columns})
+    """A made-up measurement."""
+    size = {"m": n, "n": n, "k": n}
+    known = {
+        "gpu": "A made-up GPU",
+        "driver": "1.2",
+        "cuda": "13.0",
+        "commit": "0123456789abcdef",
+        "date": "2026-01-02",
+    }
+    speeds = {"tflops_low": 0.95 * tflops, "tflops": tflops, "tflops_high": 1.02 * tflops}
+    others = dict.fromkeys(("cublas_tflops", "ratio_cublas", "cublaslt_tflops", "ratio_cublaslt", "ceiling_tflops"))
+    values = {"kernel": kernel, "ladder": "t4", "config": "", "regime": "sustained", "dtype": "f16", "rounds": 9}
+    values |= {"sm_clock_mhz": 1000.0, "power_w": 100.0, "ratio_ceiling": None}
+    return Measurement(**{**values, **size, **known, **speeds, **others, **columns})
 
 
 @pytest.fixture
 def ladder_rows():
     names = ["t4/01_tiled", "t4/02_vectorized", "t4/03_swizzled"]
     return [
-        row(
-            name,
-            str(10.0 * (k + 1) * n / 1024),
-            n,
-            tflops_low=9.5,
-            tflops_high="",
-            cublas_tflops=40.0 * n / 1024,
-        )
+        row(name, 10.0 * (k + 1) * n / 1024, n, cublas_tflops=40.0 * n / 1024, ceiling_tflops=47.5 * n / 1024)
         for n in (1024, 2048)
         for k, name in enumerate(names)
     ]
+
+
+def share(kernel, percent):
+    """A row of results/published.csv, as `published_rows` names it after a rung."""
+    return Published(kernel, "t4", None, "f16", None, None, percent, "text", "")
 
 
 def words(fig):
@@ -304,15 +303,15 @@ def words(fig):
 
 
 def test_ladder_tells_all(ladder_rows):
-    shares = {"t4/01_tiled": 0.08, "t4/03_swizzled": 0.5}
-    fig = plots.ladder(ladder_rows, lit="t4/03_swizzled", published=shares, published_on="T4", ceiling=95.0)
+    shares = [share("t4/01_tiled", 8), share("t4/02_vectorized", None), share("t4/03_swizzled", 50)]
+    fig = plots.ladder(ladder_rows, lit="t4/03_swizzled", published=shares)
     assert problems(fig) == []
-    shown = words(plots.ladder(ladder_rows, lit="03_swizzled", published=shares, published_on="T4", ceiling=95.0))
+    shown = words(plots.ladder(ladder_rows, lit="03_swizzled", published=shares))
     conditions = ("A made-up GPU", "1000 MHz", "sustained", "driver 1.2", "CUDA 13.0", "commit 0123456789ab")
     for part in ("cuBLAS 80", "ceiling 95", "published (T4)", "2048 × 2048 × 2048", *conditions):
         assert part in shown, part
     marks = [line for line in fig.axes[0].lines if line.get_marker() == "D"]
-    assert [float(y) for y in marks[0].get_ydata()] == [0.08 * 80, 0.5 * 80]
+    assert [float(y) for y in marks[0].get_ydata()] == [pytest.approx(0.08 * 80), 0.5 * 80]
 
 
 def test_ladder_lights_one_rung(ladder_rows):
@@ -321,27 +320,16 @@ def test_ladder_lights_one_rung(ladder_rows):
     assert fills == [style.UNLIT, style.LIT, style.UNLIT]
 
 
-def test_ladder_without_optional_parts():
-    fig = plots.ladder([SimpleNamespace(kernel="x/01_a", m=8, n=8, k=8, tflops="3.5")])
-    assert problems(fig) == []
-    fig = plots.ladder([row("x/01_a", 3.5, sm_clock_mhz="", power_w=None, driver="", commit="", cublas_tflops="")])
-    assert "MHz" not in words(fig) and "cuBLAS" not in words(fig)
+def test_what_was_not_measured_is_left_out():
+    unknown = row("x/01_a", 3.5, sm_clock_mhz=math.nan, power_w=math.nan, driver="", commit="")
+    fig = plots.ladder([unknown])
+    assert problems(fig) == [] and "CUDA 13.0" in words(fig)
+    assert not [part for part in ("MHz", " W", "driver", "commit", "cuBLAS", "ceiling", "nan") if part in words(fig)]
 
 
 def test_ladder_of_many_rungs_keeps_its_names_on_the_card():
     rows = [row(f"wmma/{k:02d}_a_rather_long_name", 5 + k) for k in range(20)]
     assert problems(plots.ladder(rows)) == []
-
-
-def test_ladder_takes_published_rows(ladder_rows):
-    published = [
-        SimpleNamespace(kernel="t4/01_tiled", gpu="t4", percent_of_cublas="8"),
-        SimpleNamespace(kernel="t4/02_vectorized", gpu="h100", percent_of_cublas=""),
-    ]
-    fig = plots.ladder(ladder_rows, published=published)
-    assert "published (T4)" in words(fig)
-    (marks,) = [line for line in fig.axes[0].lines if line.get_marker() == "D"]
-    assert list(marks.get_ydata()) == [pytest.approx(0.08 * 80)]
 
 
 def test_bench_of_the_api():
@@ -352,10 +340,7 @@ def test_bench_of_the_api():
     ]
     spec = SimpleNamespace(kernels=rungs, gpu="t4")
     rows = [row(rung.name, 10.0 + n / 64, n) for n in (1024, 8192) for rung in rungs]
-    for measured in rows:
-        measured.n = int(measured.n)
     rows += [row("cublas_f16", 60.0, 8192), row("ceilings/mma_m16n8k8_f16", 80.0, 8192)]
-    rows[-1].n = rows[-2].n = 8192
     made = SimpleNamespace(rows=rows, ladder=SimpleNamespace(spec=spec))
     fig = plots.bench(made)
     assert "published (T4)" in words(fig) and "cuBLAS 60" in words(fig) and "mma" not in words(fig)
@@ -374,10 +359,9 @@ def test_later_row_replaces_the_earlier_and_burst_yields_to_sustained():
 
 
 @pytest.mark.parametrize("plot", [plots.ladder, plots.sizes])
-@pytest.mark.parametrize("rows", [[], [SimpleNamespace(kernel="x/01_a", m=8, n=8, k=8, tflops="")]])
-def test_no_measurement_is_refused_with_a_sentence(plot, rows):
+def test_no_measurement_is_refused_with_a_sentence(plot):
     with pytest.raises(LabError, match=r"nothing to plot: .* needs at least one measurement .*\.$"):
-        plot(rows)
+        plot([])
 
 
 def test_ladder_refuses_an_unknown_rung_and_only_baselines(ladder_rows):

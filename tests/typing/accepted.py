@@ -37,7 +37,7 @@ def the_simulator_alone(source: str, folder: Path) -> None:
     report = gpu_simulator.launch(compiled, grid=(2, 2), block=128, args=(np.zeros(4), 3), observers=("hazards",))
     assert_type(report, gpu_simulator.Report)
     assert_type(report.totals.wavefronts, int)
-    assert_type(report.lines("kernel.cu")[3].conflict_degree, float)
+    assert_type(report.lines("kernel.cu")[3].conflict_degree, float | None)
     assert_type(report.inspect(12, block=(0, 1), warp=3), Snapshot)
     assert_type(report.trace(("kernel.cu", 12)), list[WarpAccess])
     assert_type([hazard.message for hazard in report.hazards], list[str])

@@ -56,9 +56,8 @@ def chosen(roots: Iterable[str] = NEEDED) -> dict[str, str]:
         for lines in re.findall(r"^[\w.-]+==.*(?:\n    .*)*\n", text, re.M):
             pin = Requirement(lines.partition(" \\\n")[0])
             if pin.marker is None or pin.marker.evaluate(PYODIDE):
-                locked[normal(pin.name)] = re.sub(
-                    r" ;.*(?= \\\n)", "", lines, count=1
-                )  # pip reads markers for its Python
+                # Without the marker, which pip would read for its own Python.
+                locked[normal(pin.name)] = re.sub(r" ;.*(?= \\\n)", "", lines, count=1)
     requires = json.loads((ROOT / "locks" / "requires.json").read_text(encoding="utf-8"))
     found: dict[str, str] = {}
     wanted = [normal(name) for name in roots]

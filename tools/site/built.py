@@ -19,7 +19,6 @@ LOADS = {
     "video": "src",
     "audio": "src",
 }
-OPEN_ENDED = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 IN_STYLE = re.compile(r"""(?:@import\s+|url\()\s*["']?((?:https?:)?//[^"')\s]+)""")
 LIVE, LITE = "live", "lite"  # the folders of the live page and of JupyterLite, which have tests of their own
 PLACEHOLDER = "YOUR" + "_ACCOUNT"  # what documents write where an address belongs that nobody has given

@@ -193,8 +193,10 @@ def _judge_run(
     found.facts.append(("shared memory" + named, f"{compiled.smem:,} B"))
     for count, bound in counts.items():
         value = getattr(run, count.attribute)
-        found.facts.append((count.label + named, f"{value:.2f}"))
         found.asked += 1
+        if value is None:  # no access to shared memory, hence no conflict
+            continue
+        found.facts.append((count.label + named, f"{value:.2f}"))
         if (value < bound * 0.999) if count.least else (value > bound * 1.001):
             found.missed += 1
             why = dearest_conflict(run) if count.attribute == "conflict_degree" else ""

@@ -17,6 +17,7 @@ from gemm_look.card import card, mark
 from gemm_look.table import Table
 from gemm_results.profile import PROFILED_N, read_rows
 from gpu_simulator.argument_checks import checked
+from gpu_simulator.hardware.banks import conflict_degree
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class KernelCount:
     hardware: int | None
 
     @property
-    def degree(self) -> float:
-        return self.simulator / self.ideal if self.ideal else 1.0
+    def degree(self) -> float | None:
+        return conflict_degree(self.simulator, self.ideal)
 
 
 class KernelCounts:
@@ -49,7 +50,7 @@ class KernelCounts:
                 row.kernel,
                 f"{row.shared_bytes:,}",
                 f"{row.ideal:,}",
-                f"{row.degree:.2f}",
+                "–" if row.degree is None else f"{row.degree:.2f}",
                 f"{row.simulator:,}",
                 "not recorded" if row.hardware is None else f"{row.hardware:,}",
             ]

@@ -47,7 +47,12 @@ class WavefrontStepper(PicturedWidget):
         self.title = f"{run.kernel.label}, {run.compiled.arch}, block {block}"
         self.warps = -(-run.compiled.threads // 32)
         self.lines = [
-            {"number": entry.number, "text": entry.text.strip(), "wavefronts": entry.wavefronts, "ideal": entry.ideal}
+            {
+                "number": entry.number,
+                "text": entry.text.strip(),
+                "wavefronts": entry.wavefronts,
+                "ideal": entry.ideal_wavefronts,
+            }
             for entry in self._lines
         ]
         self._trace(line, warp)

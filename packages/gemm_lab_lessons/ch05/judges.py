@@ -8,6 +8,7 @@ from typing import Any
 from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
 from gemm_lab_lessons.ch05.tile_access import access_problem, totals
 from gemm_lab_lessons.ch05.tile_layout import TileLayout
+from gpu_simulator.hardware.banks import conflict_degree
 from gpu_simulator.hardware.swizzle import LayoutError
 
 
@@ -26,7 +27,7 @@ def judge_layout(wanted: Mapping[str, Any], choices: Mapping[str, int]) -> tuple
         if problem := access_problem(tile, access):
             return [], [problem]
         found, ideal = totals(tile, access)
-        facts.append((f"{access}: wavefronts for each ideal one", f"{found / ideal:.2f}"))
+        facts.append((f"{access}: wavefronts for each ideal one", f"{conflict_degree(found, ideal):.2f}"))
         if found > ideal:
             reasons.append(f"{access} needs {found:,} wavefronts for the tile; {ideal:,} is possible.")
     if not reasons and tile.size_bytes > wanted.get("least_bytes", tile.size_bytes):

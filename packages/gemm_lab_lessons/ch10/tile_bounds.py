@@ -164,14 +164,6 @@ def tile_bounds(
     ]
 
 
-def at_most(rows: list[BoundRow]) -> BoundRow:
-    """The row with the lowest bound, among those that do not assume that L2 fails to serve any read."""
-    return min(
-        (row for row in rows if row.bound_tflops is not None and "no reuse" not in row.what),
-        key=lambda row: row.bound_tflops,
-    )
-
-
 def peak_at(mhz: float, sms: int) -> float:
     """TFLOPS of all tensor cores at this clock, BF16 with FP32 sums."""
     return FLOP_PER_CLOCK * sms * mhz / 1e6

@@ -6,15 +6,12 @@ lab.zoom(level="bank")                                 a small product of t4/03_
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import traitlets
 
 from gemm_lab.lab import Run, kernel
 from gemm_lab.notebook.exercise_kernel import solutions_ahead
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
-from gemm_lab_lessons.ch04.shared_accesses import SharedAccess
 from gemm_lab_lessons.zoom.zoom_events import Event
 from gemm_lab_lessons.zoom.zoom_scene import ALL_WARPS, Scene
 from gemm_lab_lessons.zoom.zoom_text import LEVELS
@@ -179,27 +176,6 @@ class Zoom(PicturedWidget):
     def event(self):
         """The recorded `Event` of the current step."""
         return self._recorded(self.block).events(self.warp)[self.step][1]
-
-    def nearest(self, fits: Callable[[Event], bool]) -> tuple[int, Event] | None:
-        """(step, event) of the current step if it fits, else of the last one before it, else of the first after it.
-
-        None if no step fits. `fits` is a function of an event.
-        """
-        events = self._recorded(self.block).events(self.warp)[: len(self.scene["events"]["what"])]
-        steps = [*range(self.step, -1, -1), *range(self.step + 1, len(events))]
-        return next(((step, events[step][1]) for step in steps if fits(events[step][1])), None)
-
-    @property
-    def shared_event(self) -> tuple[int, SharedAccess] | None:
-        """(step, access) of the access to shared memory that is nearest to the current step; None if there is none."""
-        found = self.nearest(lambda event: event.shared is not None)
-        if found is None:
-            return None
-        step, event = found
-        opcode = self._recorded(self.block).program.sites[event.site].opcode
-        kind = {"load": "load", "ldmatrix": "ldmatrix", "stmatrix": "ldmatrix"}.get(event.what, "store")
-        kind = ".".join(opcode.split(".")[:3]) if event.what == "copy" else kind
-        return step, SharedAccess(opcode, kind, event.width, event.shared, event.source)
 
     @property
     def sentence(self) -> str:

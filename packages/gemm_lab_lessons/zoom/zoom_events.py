@@ -21,7 +21,6 @@ PRODUCTS = {"mma", "wmma", "wgmma", "tcgen05"}
 ELSEWHERE = {"param", "const", "local"}
 MOST_EVENTS = 60_000  # of a block; more are counted, but not kept
 WAVEFRONT_KINDS = {"shared", "load", "ca", "cg", "cg zfill", "cg if", "cg unless"}
-SECTOR_KINDS = {"sectors", "copy sectors"}
 
 
 @dataclass(slots=True)
@@ -298,9 +297,8 @@ class Recorder(Observer):
                 if inside is not None and not (event.shared >= 0).any():
                     continue
             event.waves, event.sectors = int(cost["waves"][position]), int(cost["sectors"][position])
-            event.ideal = int(cost["ideal"][position]) or self.ideal(
-                event
-            )  # the tables have it where it is not obvious
+            # The tables have the ideal where it is not obvious.
+            event.ideal = int(cost["ideal"][position]) or self.ideal(event)
             if event.outside and not event.sectors and event.source is not None and not cost["sectors"].any():
                 event.sectors = len(np.unique(event.source[event.source >= 0] // 32)) * -(-event.width // 32)
             self.add(event)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gemm_look import style
 from gemm_results.plots import rows as read
+from gemm_results.results import Measurement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,7 +17,7 @@ ROW = 0.235  # inches per kernel
 
 @style.drawn
 def bars(
-    rungs: Iterable[Any],
+    rungs: Iterable[Measurement],
     *,
     lines: Mapping[str, float],
     lit: str | None = None,
@@ -31,21 +32,20 @@ def bars(
     """
     from matplotlib.ticker import MaxNLocator
 
-    rungs = sorted(rungs, key=lambda row: read.number(row, "tflops"))
+    rungs = sorted(rungs, key=lambda row: row.tflops)
     published = {read.short(name): speed for name, speed in (published or {}).items()}
-    names = [read.short(read.text(row, "kernel")) for row in rungs]
+    names = [read.short(row.kernel) for row in rungs]
     left, top, bottom = 0.5 + 0.088 * max(map(len, names)), 0.95, 1.25
     fig = style.figure(style.WIDTH, top + bottom + ROW * len(rungs))
     ax = style.axes(fig, left=left, right=0.75, top=top, bottom=bottom)
     ax.set(ylim=(-0.7, len(rungs) - 0.3))
-    ax.set_xlim(0, 1.06 * max([*lines.values(), *published.values(), *(read.number(r, "tflops") for r in rungs)]))
+    ax.set_xlim(0, 1.06 * max([*lines.values(), *published.values(), *(row.tflops for row in rungs)]))
     for y, (name, row) in enumerate(zip(names, rungs, strict=True)):
-        speed, shines = read.number(row, "tflops"), lit is not None and name == read.short(lit)
+        speed, shines = row.tflops, lit is not None and name == read.short(lit)
         fill, edge = (style.LIT, style.INK) if shines else (style.UNLIT, style.UNLIT_EDGE)
         ax.barh(y, speed, height=0.66, color=fill, edgecolor=edge, linewidth=style.THIN, zorder=2)
-        low, high = (read.number(row, column) or speed for column in ("tflops_low", "tflops_high"))
-        ax.plot([low, high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
-        end, mark = max(speed, high), published.get(name, 0.0)
+        ax.plot([row.tflops_low, row.tflops_high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
+        end, mark = row.tflops_high, published.get(name, 0.0)
         close = -0.005 < mark / ax.get_xlim()[1] - end / ax.get_xlim()[1] < 0.09  # then the number follows the diamond
         ax.annotate(
             read.in_tflops(speed, 100),

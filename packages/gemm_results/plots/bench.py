@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gemm_results.plots import rows as read
 from gemm_results.plots.bars import bars
 from gemm_results.plots.speed import ladder
+from gemm_results.published import Published
 from gemm_results.published import published as figures
+from gemm_results.results import Measurement
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 
@@ -32,13 +34,13 @@ def bench(bench: Any, *, lit: str | None = None, n: int | None = None, published
         raise LabError(f"There is nothing to plot at {n}; the measured sizes are {known}.")
     if sum(read.is_rung(row) for row in rows) > MOST_SIDE_BY_SIDE:
         return _lying(rows, bench.ladder.spec, n, lit, published)
-    return ladder(rows, lit=lit, published=published_rows(bench.ladder.spec, n) if published else None)
+    return ladder(rows, lit=lit, published=published_rows(bench.ladder.spec, n) if published else ())
 
 
-def _lying(rows: list[Any], spec: Any, n: int, lit: str | None, published: bool) -> Figure:
+def _lying(rows: list[Measurement], spec: Any, n: int, lit: str | None, published: bool) -> Figure:
     """Many rungs as horizontal bars, with the speeds that were published for this size on its own GPU."""
     rungs = [row for row in rows if read.is_rung(row)]
-    ceiling = read.median(read.number(row, "ceiling_tflops") for row in rungs)
+    ceiling = read.median(row.ceiling_tflops for row in rungs)
     lines = read.baselines(rows, rungs) | ({"ceiling": ceiling} if ceiling else {})
     names = {rung.published: rung.name for rung in spec.kernels if rung.published}
     speeds = (
@@ -53,10 +55,10 @@ def _lying(rows: list[Any], spec: Any, n: int, lit: str | None, published: bool)
     return bars(rungs, lines=lines, lit=lit, published=speeds, published_on=GPUS[spec.gpu].name if spec.gpu else "")
 
 
-def published_rows(spec: Any, n: int) -> list[SimpleNamespace]:
-    """Rows of results/published.csv for the rungs of a ladder: objects with kernel, gpu and percent_of_cublas.
+def published_rows(spec: Any, n: int) -> list[Published]:
+    """Rows of results/published.csv for the rungs of a ladder, with the name of the rung as `kernel`.
 
-    kernel: the name of the rung. Only rows of size n, or whose size the text does not give, are used. If a text
+    Only rows of size n, or whose size the text does not give, are used. If a text
     gives TFLOPS but no share of cuBLAS, the share is computed from its own cuBLAS at the same size; it may be None.
     """
     rungs = {rung.published: rung.name for rung in spec.kernels if getattr(rung, "published", None)}
@@ -69,5 +71,5 @@ def published_rows(spec: Any, n: int) -> list[SimpleNamespace]:
             continue
         base = cublas.get((row.gpu, row.n, row.dtype, row.source))
         share = row.percent_of_cublas or (100 * row.tflops / base if row.tflops and base else None)
-        found.append(SimpleNamespace(kernel=rungs[row.kernel], gpu=row.gpu, percent_of_cublas=share))
+        found.append(replace(row, kernel=rungs[row.kernel], percent_of_cublas=share))
     return found

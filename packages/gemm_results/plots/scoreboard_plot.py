@@ -74,7 +74,7 @@ def scoreboard(board: Any, *, lit: str | None = None, beside: Any = None) -> Fig
 def _lines(ax: Any, rows: list[Any], left: float, right: float) -> None:
     """Draw cuBLAS and the ceiling across a band: the medians over its rows, which can be from several runs."""
     for column, width, dashes in (("cublas_tflops", 1.1, (0, (5, 2))), ("ceiling_tflops", style.THICK, "-")):
-        value = read.median(read.number(row, column) for row in rows)
+        value = read.median(getattr(row, column) for row in rows)
         if value:
             ax.plot(
                 [left, right],

@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from gemm_look import style
 from gemm_results.plots import rows as read
+from gemm_results.published import Published
+from gemm_results.results import Measurement
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-def _published(published: Any) -> tuple[str, dict[str, float]]:
-    """(label, {kernel: share of cuBLAS, 0 to 1}) from such a mapping or from rows of results/published.csv."""
-    if not published:
-        return "", {}
-    if isinstance(published, Mapping):
-        return "published", {read.short(kernel): float(share) for kernel, share in published.items()}
-    shares, gpus = {}, set()
-    for row in published:
-        percent = read.number(row, "percent_of_cublas")
-        if percent is not None:
-            shares[read.short(read.text(row, "kernel"))] = percent / 100
-            gpus.add(_gpu_name(read.text(row, "gpu")))
-    return f"published ({gpus.pop()})" if len(gpus) == 1 else "published", shares
-
-
-def _gpu_name(key: str) -> str:
-    return (GPUS[key].name if key in GPUS else key).removeprefix("Tesla ")
 
 
 def _room_for(names: Sequence[str], turned: bool, beside: Sequence[str]) -> tuple[Figure, Axes]:
@@ -52,32 +35,29 @@ def _room_for(names: Sequence[str], turned: bool, beside: Sequence[str]) -> tupl
     return fig, style.axes(fig, left=left, right=right, top=above, bottom=below + caption)
 
 
-def _rungs(rows: Sequence[Any]) -> list[Any]:
+def _rungs(rows: Sequence[Measurement]) -> list[Measurement]:
     """The rows of rungs at the size that most rungs have (of equals, the largest), sorted by name."""
     rungs = [row for row in rows if read.is_rung(row)]
     if not rungs:
         raise LabError("There is nothing to plot: all measurements are baselines or ceilings, none is a rung.")
     sizes = [read.size_of(row) for row in rungs]
     size = max(sizes, key=lambda s: (sizes.count(s), s[0] * s[1] * s[2]))
-    return sorted((r for r in rungs if read.size_of(r) == size), key=lambda row: read.text(row, "kernel"))
+    return sorted((r for r in rungs if read.size_of(r) == size), key=lambda row: row.kernel)
 
 
-def _bar(ax: Axes, x: int, row: Any, shines: bool, lines: Sequence[float], mark: float | None) -> None:
+def _bar(ax: Axes, x: int, row: Measurement, shines: bool, lines: Sequence[float], mark: float | None) -> None:
     """Draw the bar of one rung with its quartiles and its number.
 
     The number is inside the bar if a horizontal line would cross it above, and moves left of a published mark.
     """
-    speed = read.number(row, "tflops")
-    low, high = (read.number(row, column) for column in ("tflops_low", "tflops_high"))
+    speed, low, high = row.tflops, row.tflops_low, row.tflops_high
     fill, edge, width = (style.LIT, style.INK, 1.2) if shines else (style.UNLIT, style.UNLIT_EDGE, style.THIN)
     ax.bar(x, speed, width=0.56, color=fill, edgecolor=edge, linewidth=width, zorder=2)
-    if low is not None and high is not None:
-        whiskers = [[max(speed - low, 0)], [max(high - speed, 0)]]
-        ax.errorbar(x, speed, yerr=whiskers, color=style.INK, capsize=3, linewidth=1.0, zorder=4)
+    whiskers = [[speed - low], [high - speed]]
+    ax.errorbar(x, speed, yerr=whiskers, color=style.INK, capsize=3, linewidth=1.0, zorder=4)
     top = ax.get_ylim()[1]
-    peak = max(speed, high or 0)
-    inside = speed > 0.15 * top and any(speed <= value < peak + 0.085 * top for value in lines)
-    at, offset, va = (min(speed, low or speed), -4, "top") if inside else (peak, 4, "bottom")
+    inside = speed > 0.15 * top and any(speed <= value < high + 0.085 * top for value in lines)
+    at, offset, va = (low, -4, "top") if inside else (high, 4, "bottom")
     number = f"{speed:.0f}" if speed >= 100 else f"{speed:.3g}"
     aside = -7 if mark is not None and not inside and -0.02 * top < mark - at < 0.1 * top else 0
     ax.annotate(
@@ -94,34 +74,23 @@ def _bar(ax: Axes, x: int, row: Any, shines: bool, lines: Sequence[float], mark:
 
 @style.drawn
 def ladder(
-    measurements: Iterable[Any],
-    *,
-    lit: str | None = None,
-    baselines: Mapping[str, float] | None = None,
-    published: Any = None,
-    published_on: str | None = None,
-    ceiling: float | None = None,
+    measurements: Iterable[Measurement], *, lit: str | None = None, published: Sequence[Published] = ()
 ) -> Figure:
     """The rungs of a ladder, from left to right, at the size that most of them have (of equals, the largest).
 
-    lit: the kernel to highlight.
-    baselines: {label: TFLOPS}; by default those of the measurements, and the rows' cuBLAS speed.
-    published: {kernel: share of cuBLAS}, with published_on naming the GPU, or rows of results/published.csv;
-    drawn at that share of the cuBLAS measured here.
-    ceiling: TFLOPS; by default that of the rows.
-    Raises `LabError` if no row has a speed, or if `lit` is not one of the rungs.
+    lit: the kernel to highlight.   published: rows named after rungs, all of one GPU, drawn at their share of the
+    cuBLAS measured here. Raises `LabError` if there is no rung, or if `lit` is not one of them.
     """
     from matplotlib.ticker import MaxNLocator
 
     rows = read.usable(measurements, "a ladder")
     rungs = _rungs(rows)
-    names = [read.short(read.text(row, "kernel")) for row in rungs]
+    names = [read.short(row.kernel) for row in rungs]
     lit = read.short(lit) if lit else None
     if lit and lit not in names:
         raise LabError(f"The rung {lit!r} is not among the measurements; they have {', '.join(names)}.")
-    baselines = read.baselines(rows, rungs) if baselines is None else baselines
-    if ceiling is None:
-        ceiling = read.median(read.number(row, "ceiling_tflops") for row in rungs)
+    baselines = read.baselines(rows, rungs)
+    ceiling = read.median(row.ceiling_tflops for row in rungs)
     lines = [value for value in (*baselines.values(), ceiling) if value]
 
     turned = len(rungs) > 7
@@ -129,8 +98,8 @@ def ladder(
     right += [(ceiling, f"ceiling {read.in_tflops(ceiling)}", style.INK)] if ceiling else []
     fig, ax = _room_for(names, turned, [words for _, words, _ in right])
     ax.set(xlim=(-0.6, len(rungs) - 0.4))
-    ax.set_ylim(0, 1.12 * max([*lines, *(read.number(row, "tflops") for row in rungs)]))
-    label, shares = _published(published)
+    ax.set_ylim(0, 1.12 * max([*lines, *(row.tflops for row in rungs)]))
+    shares = {read.short(row.kernel): row.percent_of_cublas / 100 for row in published if row.percent_of_cublas}
     marks = {name: shares[name] * baselines["cuBLAS"] for name in names if name in shares and baselines.get("cuBLAS")}
     for x, (name, row) in enumerate(zip(names, rungs, strict=True)):
         _bar(ax, x, row, name == lit, lines, marks.get(name))
@@ -142,7 +111,7 @@ def ladder(
     _published_marks(
         ax,
         [(x + 0.4, marks[name]) for x, name in enumerate(names) if name in marks],
-        f"published ({published_on})" if published_on else label,
+        f"published ({GPUS[published[0].gpu].name.removeprefix('Tesla ')})" if published else "",
     )
     words = names if turned else [name.replace("_", "\n") for name in names]
     ax.set_xticks(range(len(rungs)), words)
@@ -185,16 +154,16 @@ def _published_marks(ax: Axes, marks: Sequence[tuple[float, float]], label: str)
 
 
 @style.drawn
-def sizes(measurements: Iterable[Any], *, lit: str | None = None) -> Figure:
+def sizes(measurements: Iterable[Measurement], *, lit: str | None = None) -> Figure:
     """TFLOPS over matrix size N (the geometric mean of m, n, k), one line per rung; later rungs are darker.
 
-    lit: the kernel to highlight. Raises `LabError` if no row has a speed.
+    lit: the kernel to highlight. Raises `LabError` if there is no row.
     """
     from matplotlib.ticker import MaxNLocator
 
     rows = read.usable(measurements, "a plot over sizes")
-    names = sorted({read.text(row, "kernel") for row in rows if read.is_rung(row)})
-    baselines = {read.text(row, "kernel"): label for row in rows if (label := read.baseline_label(row))}
+    names = sorted({row.kernel for row in rows if read.is_rung(row)})
+    baselines = {row.kernel: label for row in rows if (label := read.baseline_label(row))}
     right = 0.35 + 0.088 * max(len(baselines.get(name, read.short(name))) for name in [*names, *baselines])  # inches
     fig = style.figure(style.WIDTH, 4.4)
     ax = style.axes(fig, left=0.75, right=right, top=0.55, bottom=1.3)
@@ -202,11 +171,7 @@ def sizes(measurements: Iterable[Any], *, lit: str | None = None) -> Figure:
     labels = []
     top = 0.0
     for k, name in enumerate([*names, *baselines]):
-        mine = sorted(
-            (math.prod(read.size_of(row)) ** (1 / 3), read.number(row, "tflops"))
-            for row in rows
-            if read.text(row, "kernel") == name
-        )
+        mine = sorted((math.prod(read.size_of(row)) ** (1 / 3), row.tflops) for row in rows if row.kernel == name)
         xs, ys = zip(*mine, strict=True)
         ticks.update(round(x) for x in xs)
         top = max(top, *ys)

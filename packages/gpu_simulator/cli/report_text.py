@@ -41,7 +41,7 @@ def _rows(costs: dict[int, Totals], text: str) -> list[str]:
             rows.append(f"{'':40} {number:>5}  {line}")
             continue
         wavefronts = f"{cost.wavefronts:,}" if cost.wavefronts else ""
-        degree = f"{cost.conflict_degree:.1f}" if cost.ideal_wavefronts else ""
+        degree = "" if cost.conflict_degree is None else f"{cost.conflict_degree:.1f}"
         rows.append(f"{cost.executions:>11,} {wavefronts:>11} {degree:>6} {cost.sectors or '':>9} {number:>5}  {line}")
     return rows
 

@@ -195,6 +195,6 @@ def cp_async_cg_predicated_wavefronts(
     return cp_async_cg_wavefronts(source, destination, use)
 
 
-def conflict_degree(wavefronts_: int, ideal: int) -> float:
-    """Wavefronts divided by the ideal number; 1.0 means that there are no conflicts."""
-    return wavefronts_ / ideal if ideal else 1.0
+def conflict_degree(wavefronts_: float | None, ideal: float | None) -> float | None:
+    """Wavefronts divided by the ideal number; 1.0 without conflicts, None without accesses or if none were counted."""
+    return wavefronts_ / ideal if wavefronts_ is not None and ideal else None

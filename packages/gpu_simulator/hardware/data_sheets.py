@@ -8,6 +8,7 @@ peak (1.98 GHz).
 
 from __future__ import annotations
 
+import csv
 import ctypes
 import re
 import sys
@@ -15,11 +16,11 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import LabError
-
-KIB = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,20 +41,20 @@ class Gpu:
     l2_mb: float
     l2_measured_gbps: float | None = None
     smem_measured_gbps: float | None = None
-    smem_banks: int = 32
-    bank_bytes: int = 4
-    smem_bytes_per_clock: int = 128  # per SM; the T4 has 32 banks too but moves 64 bytes a clock
+    smem_banks: int
+    bank_bytes: int
+    smem_bytes_per_clock: int  # per SM; the T4 has 32 banks too but moves 64 bytes a clock
     smem_per_block: int  # the most that one block can have, after opting in
     smem_per_sm: int
-    smem_reserved_per_block: int = KIB
-    smem_alloc_unit: int = 128
-    registers_per_sm: int = 65536
-    max_registers_per_thread: int = 255
-    register_alloc_unit: int = 256  # registers; they are allocated to whole warps
+    smem_reserved_per_block: int
+    smem_alloc_unit: int
+    registers_per_sm: int
+    max_registers_per_thread: int
+    register_alloc_unit: int  # registers; they are allocated to whole warps
     max_threads_per_sm: int
     max_blocks_per_sm: int
-    max_threads_per_block: int = 1024
-    warp_schedulers: int = 4
+    max_threads_per_block: int
+    warp_schedulers: int
     power_w: int
     sources: Mapping[str, str] = field(compare=False, repr=False)  # field -> source
 
@@ -70,226 +71,26 @@ class Gpu:
             ) from None
 
 
-_GUIDE = "CUDA C++ Programming Guide, technical specifications per compute capability"
-_OCCUPANCY = "cuda_occupancy.h of the CUDA Toolkit 13.0"
-_COMMON_SOURCES = {
-    "smem_banks": "CUDA C++ Programming Guide, shared memory of compute capability 5.x and later",
-    "bank_bytes": "CUDA C++ Programming Guide, shared memory of compute capability 5.x and later",
-    "smem_per_block": _GUIDE,
-    "smem_per_sm": _GUIDE,
-    "smem_reserved_per_block": "reservedSharedMemPerBlock; A100, H100 and Blackwell tuning guides",
-    "smem_alloc_unit": _OCCUPANCY,
-    "registers_per_sm": _GUIDE,
-    "max_registers_per_thread": _GUIDE,
-    "register_alloc_unit": _OCCUPANCY,
-    "max_threads_per_sm": _GUIDE,
-    "max_blocks_per_sm": _GUIDE,
-    "max_threads_per_block": _GUIDE,
-}
+def _sheet(key: str) -> Gpu:
+    """The GPU of `sheets/<key>.csv`, whose columns are name, value, unit and source; an unknown value is empty."""
+    values: dict[str, Any] = {}
+    peaks: dict[tuple[str, str], float] = {}
+    sources: dict[str, str] = {}
+    with (Path(__file__).parent / "sheets" / f"{key}.csv").open(newline="", encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            (name, *types), text = row["name"].split(), row["value"]
+            sources[name] = row["source"]
+            if types:
+                peaks[types[0], types[1]] = float(text)
+            elif name in ("name", "arch"):
+                values[name] = text
+            else:
+                values[name] = None if not text else int(text) if text.isdecimal() else float(text)
+    return Gpu(key=key, tensor_tflops=peaks, sources=sources, **values)
 
 
-def _sources(source: str, **special: str) -> dict[str, str]:
-    fields = (
-        "sms",
-        "boost_mhz",
-        "tensor_tflops",
-        "fp32_tflops",
-        "dram_gb",
-        "dram_gbps",
-        "l2_mb",
-        "power_w",
-        "smem_bytes_per_clock",
-        "warp_schedulers",
-    )
-    return {**dict.fromkeys(fields, source), **_COMMON_SOURCES, **special}
-
-
-_JIA = "Jia et al., arXiv:1903.07486, as quoted in the T4 article"
-
-T4 = Gpu(
-    key="t4",
-    name="Tesla T4",
-    arch="sm_75",
-    sms=40,
-    boost_mhz=1590,
-    tensor_tflops={("f16", "f16"): 65.0, ("f16", "f32"): 65.0, ("i8", "i32"): 130.0},
-    fp32_tflops=8.1,
-    dram_gb=16,
-    dram_gbps=320,
-    dram_measured_gbps=220,
-    l2_mb=4,
-    l2_measured_gbps=1280,
-    smem_measured_gbps=3662,
-    smem_bytes_per_clock=64,
-    smem_per_block=64 * KIB,
-    smem_per_sm=64 * KIB,
-    smem_reserved_per_block=0,
-    smem_alloc_unit=256,
-    max_threads_per_sm=1024,
-    max_blocks_per_sm=16,
-    power_w=70,
-    sources=_sources(
-        "NVIDIA T4 data sheet and Turing architecture whitepaper",
-        boost_mhz="NVIDIA T4 product brief",
-        smem_bytes_per_clock="Jia et al., arXiv:1903.07486; 40 x 64 B x 1.59 GHz = 4070 GB/s, measured 3662",
-        smem_reserved_per_block="the reservation begins with compute capability 8.0 (A100 tuning guide)",
-        dram_measured_gbps=_JIA,
-        l2_measured_gbps="T4 article, in its formula; its own result there, 87.24 FLOP/byte, needs 1270 GB/s",
-        smem_measured_gbps=_JIA,
-    ),
-)
-
-A100 = Gpu(
-    key="a100",
-    name="A100-SXM4-40GB",
-    arch="sm_80",
-    sms=108,
-    boost_mhz=1410,
-    tensor_tflops={
-        ("f16", "f16"): 312.0,
-        ("f16", "f32"): 312.0,
-        ("bf16", "f32"): 312.0,
-        ("tf32", "f32"): 156.0,
-        ("i8", "i32"): 624.0,
-    },
-    fp32_tflops=19.5,
-    dram_gb=40,
-    dram_gbps=1555,
-    l2_mb=40,
-    smem_per_block=163 * KIB,
-    smem_per_sm=164 * KIB,
-    max_threads_per_sm=2048,
-    max_blocks_per_sm=32,
-    power_w=400,
-    sources=_sources(
-        "NVIDIA A100 Tensor Core GPU architecture whitepaper",
-        dram_gb="A100 data sheet, 40 GB SXM4; the 80 GB SXM4 model has 2039 GB/s and is otherwise the same",
-        dram_gbps="A100 data sheet, 40 GB SXM4; the 80 GB SXM4 model has 2039 GB/s and is otherwise the same",
-    ),
-)
-
-RTX5090 = Gpu(
-    key="rtx5090",
-    name="GeForce RTX 5090",
-    arch="sm_120a",
-    sms=170,
-    boost_mhz=2407,
-    tensor_tflops={
-        ("f16", "f16"): 419.0,
-        ("f16", "f32"): 209.5,
-        ("bf16", "f32"): 209.5,
-        ("tf32", "f32"): 104.8,
-        ("f8", "f16"): 838.0,
-        ("f8", "f32"): 419.0,
-        ("i8", "i32"): 838.0,
-    },
-    fp32_tflops=104.8,
-    dram_gb=32,
-    dram_gbps=1792,
-    l2_mb=96,
-    smem_per_block=99 * KIB,
-    smem_per_sm=100 * KIB,
-    max_threads_per_sm=1536,
-    max_blocks_per_sm=24,
-    power_w=575,
-    sources=_sources(
-        "NVIDIA RTX Blackwell GPU architecture whitepaper",
-        tensor_tflops="NVIDIA RTX Blackwell GPU architecture whitepaper; 209.5 also in the Ampere article",
-    ),
-)
-
-_HOPPER_TENSOR = {
-    ("f16", "f16"): 989.4,
-    ("f16", "f32"): 989.4,
-    ("bf16", "f32"): 989.4,
-    ("tf32", "f32"): 494.7,
-    ("f8", "f16"): 1978.9,
-    ("f8", "f32"): 1978.9,
-    ("i8", "i32"): 1978.9,
-}
-_HOPPER_CLOCK = "NVIDIA H100 Tensor Core GPU architecture whitepaper; the tensor peaks are at 1830 MHz"
-
-H100 = Gpu(
-    key="h100",
-    name="H100 SXM5 80GB",
-    arch="sm_90a",
-    sms=132,
-    boost_mhz=1980,
-    tensor_tflops=_HOPPER_TENSOR,
-    fp32_tflops=66.9,
-    dram_gb=80,
-    dram_gbps=3352,
-    l2_mb=50,
-    smem_per_block=227 * KIB,
-    smem_per_sm=228 * KIB,
-    max_threads_per_sm=2048,
-    max_blocks_per_sm=32,
-    power_w=700,
-    sources=_sources("NVIDIA H100 Tensor Core GPU architecture whitepaper", boost_mhz=_HOPPER_CLOCK),
-)
-
-H200 = Gpu(
-    key="h200",
-    name="H200 SXM",
-    arch="sm_90a",
-    sms=132,
-    boost_mhz=1980,
-    tensor_tflops=_HOPPER_TENSOR,
-    fp32_tflops=66.9,
-    dram_gb=141,
-    dram_gbps=4800,
-    l2_mb=60,
-    smem_per_block=227 * KIB,
-    smem_per_sm=228 * KIB,
-    max_threads_per_sm=2048,
-    max_blocks_per_sm=32,
-    power_w=700,
-    sources=_sources(
-        "NVIDIA H100 Tensor Core GPU architecture whitepaper (the H200 is the same chip)",
-        boost_mhz=_HOPPER_CLOCK,
-        dram_gb="NVIDIA H200 data sheet",
-        dram_gbps="NVIDIA H200 data sheet",
-        power_w="NVIDIA H200 data sheet",
-        l2_mb="device query of an H200: 62,914,560 bytes; the H100 has 50 MB",
-    ),
-)
-
-B200 = Gpu(
-    key="b200",
-    name="B200",
-    arch="sm_100a",
-    sms=148,
-    boost_mhz=None,
-    tensor_tflops={
-        ("f16", "f32"): 2250.0,
-        ("bf16", "f32"): 2250.0,
-        ("tf32", "f32"): 1125.0,
-        ("f8", "f32"): 4500.0,
-        ("i8", "i32"): 4500.0,
-    },
-    fp32_tflops=75.0,
-    dram_gb=180,
-    dram_gbps=7700,
-    l2_mb=126,
-    smem_per_block=227 * KIB,
-    smem_per_sm=228 * KIB,
-    max_threads_per_sm=2048,
-    max_blocks_per_sm=32,
-    power_w=1000,
-    sources=_sources(
-        "NVIDIA Blackwell data sheet, one GPU of an HGX B200",
-        tensor_tflops="NVIDIA Blackwell data sheet, one GPU of an HGX B200, its sparse figures halved. "
-        "TF32 is half of FP16, printed there as 2.2 PFLOPS; no accumulator types are named",
-        dram_gbps="NVIDIA Blackwell data sheet, one GPU of an HGX B200; the DGX B200 data sheet has 8000",
-        sms="device query of a B200 (cudaDevAttrMultiProcessorCount), and the B200 walk-through",
-        boost_mhz="not published",
-        l2_mb="NVIDIA Blackwell tuning guide",
-        smem_bytes_per_clock="taken as for the H100; no source found",
-        warp_schedulers="taken as for the H100; no source found",
-    ),
-)
-
-GPUS: dict[str, Gpu] = {g.key: g for g in (T4, A100, RTX5090, H100, H200, B200)}
+GPUS = {key: _sheet(key) for key in ("t4", "a100", "rtx5090", "h100", "h200", "b200")}
+T4, A100, RTX5090, H100, H200, B200 = GPUS.values()
 
 # Words in the names of variants, whose figures differ from those of the model.
 _OTHER_MODELS = {"pcie", "nvl", "laptop", "d", "max", "mig"}

@@ -69,10 +69,6 @@ class SharedTile:
         """The size of the swizzle's pattern in bytes. The pattern begins at multiples of this size."""
         return PATTERN_ROWS * max(self.swizzle, CHUNK_BYTES)
 
-    def advanced(self, offset_bytes: int) -> SharedTile:
-        """The tile whose start is `offset_bytes` further on, as when a kernel steps along K."""
-        return replace(self, start=self.start + offset_bytes)
-
 
 def chunk_addresses(tile: SharedTile, rows: int, columns: int, element_bytes: int) -> np.ndarray:
     """Byte address of each 16-byte chunk of an operand of `rows` (M or N) × `columns` (K).

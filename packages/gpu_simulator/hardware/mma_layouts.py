@@ -15,8 +15,8 @@ import numpy as np
 
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
-from gpu_simulator.hardware.fragments import LANES
 
+LANES = 32
 BITS = {"f64": 64, "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4, "b1": 1}
 _8BIT, _4BIT = ("m8n8k16", "m16n8k16", "m16n8k32"), ("m8n8k32", "m16n8k32", "m16n8k64")
 SHAPES = {
@@ -41,7 +41,6 @@ ACCUMULATORS = {
     "e5m2": ("f32", "f16"),
     **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",)),
 }
-OPERANDS = ("A", "B", "C")  # D has the layout of C
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,6 @@ class Mma:
 
     @cached_property
     def _coordinates(self) -> dict[str, np.ndarray]:
-        for operand in OPERANDS:
-            self.extent(operand)
         if self.quads:
             return _quad_pairs(self.accumulator)
         each_a, each_c = self.per_register("A"), self.per_register("C")

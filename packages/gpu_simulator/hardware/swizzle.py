@@ -41,11 +41,6 @@ class Swizzle:
                 "shift must be at least bits, and neither bits nor base below 0."
             )
 
-    @classmethod
-    def of_elements(cls, bits: int, base: int, shift: int, element_bytes: int) -> Swizzle:
-        """The same swizzle, given for element offsets as in CuTe: Swizzle<3,3,3> of FP16 is Swizzle(3, 4, 3)."""
-        return cls(bits, base + element_bytes.bit_length() - 1, shift)
-
     @property
     def mask(self) -> int:
         """The address bits that are changed."""
@@ -96,12 +91,3 @@ def row_swizzle(row_bytes: int, chunk_bytes: int = CHUNK_BYTES, line_bytes: int 
     if row_bytes >= line_bytes:
         return Swizzle(across, base, row_bytes.bit_length() - 1 - base)
     return Swizzle((row_bytes // chunk_bytes).bit_length() - 1, base, across)
-
-
-def tile_addresses(rows: int, row_bytes: int, swizzle: Swizzle | None = None, pad_bytes: int = 0) -> np.ndarray:
-    """Byte address of every 16-byte chunk of a row-major tile: shape (rows, row_bytes // 16).
-
-    Each row is followed by `pad_bytes`; the tile begins at address 0.
-    """
-    plain = np.arange(rows)[:, None] * (row_bytes + pad_bytes) + np.arange(row_bytes // CHUNK_BYTES) * CHUNK_BYTES
-    return plain if swizzle is None else swizzle(plain)

@@ -11,7 +11,7 @@ Limits: CUDA Driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -103,10 +103,6 @@ class TensorMap:
         size = ELEMENT_BYTES.get(element, 1)
         strides = tuple(size * prod(sizes[:axis]) for axis in range(1, len(sizes)))
         return cls(element, sizes, strides, tuple(box), swizzle=swizzle, **options)
-
-    def without_array(self) -> TensorMap:
-        """The same map without its array, that is, only the description."""
-        return replace(self, array=None)
 
     # ---- What follows from it ----
 

@@ -95,13 +95,14 @@ def fragment(shape: str, times: int, split: int = 0) -> Fragment:
 
 # ---- tcgen05.cp and tcgen05.shift ----
 
+# The shapes of tcgen05.cp, and which .multicast each of them takes.
 MULTICASTS = {
     "128x256b": ("",),
     "128x128b": ("",),
     "4x256b": ("",),
     "64x128b": ("warpx2__02_13", "warpx2__01_23"),
     "32x128b": ("warpx4",),
-}  # the shapes of tcgen05.cp, and which .multicast each of them takes
+}
 SHIFTED_COLUMNS = 8  # tcgen05.shift moves rows of 32 bytes
 
 

@@ -207,9 +207,7 @@ class _Recorder(Observer):
         parts = [_relative(sources, 128), rows]
         if (reads != active).any():
             parts.append(np.where(active, reads.astype(np.int64), NOT_ACTIVE))
-            parts[0] = np.where(
-                active & ~reads, 0, parts[0]
-            )  # an address that is not known, of a lane that does not read
+            parts[0] = np.where(active & ~reads, 0, parts[0])  # a lane that does not read has no known address
         kind = form_of_copy(self.resident.program, self.sites[site])
         self.recorded.add_shared(site, kind, width, np.concatenate(parts, axis=1))
 

@@ -70,9 +70,8 @@ class Mbarriers:
         self.waiting: dict[tuple[int, int], list[ParkedLanes]] = {}
         self.changes = 0  # number of arrivals, copies and completions so far
         self.hasty = resident.launch.timing == "late"
-        self.patient: set[tuple[int, tuple[int, int], int]] = (
-            set()
-        )  # (lane, key, phase) of the lanes whose first `PATIENT` waits return false
+        # (lane, key, phase) of the lanes whose first `PATIENT` waits return false.
+        self.patient: set[tuple[int, tuple[int, int], int]] = set()
         self.refused: dict[tuple[int, tuple[int, int]], tuple[int, int]] = {}  # (lane, key) -> phase, how often
         # By key: (lanes,) the phase for which each lane has waited last with success, or NEVER, and the site of it.
         self.last_waits: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}

@@ -40,12 +40,8 @@ class ClusterChecker:
     """
 
     def __init__(self, detector):
-        self.detector, self.resident, self.hazards, self.order = (
-            detector,
-            detector.resident,
-            detector.hazards,
-            detector.order,
-        )
+        self.detector, self.resident = detector, detector.resident
+        self.hazards, self.order = detector.hazards, detector.order
         order, resident = detector.order, detector.resident
         self.meetings: dict[tuple[int, int], Round] = {}
         self.inits = np.full(order.known.shape, ALWAYS, np.int64)

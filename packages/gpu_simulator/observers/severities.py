@@ -10,4 +10,4 @@ tcgen05.wait::ld.
 
 from __future__ import annotations
 
-ERROR, RACE, SUSPICIOUS = SEVERITIES = ("error", "race", "suspicious")
+ERROR, RACE, SUSPICIOUS = ("error", "race", "suspicious")

@@ -26,15 +26,14 @@ class WgmmaChecker:
     """Part of the `RaceDetector` of one group of resident blocks. Warpgroups are numbered as in `Warpgroups`."""
 
     def __init__(self, detector):
-        self.detector, self.resident, self.hazards = detector, detector.resident, detector.hazards
-        resident, self.time = detector.resident, 0
+        self.detector, self.hazards, self.time = detector, detector.hazards, 0
+        self.resident = resident = detector.resident
         self.groups = resident.warpgroups
         self.fenced = np.zeros(self.groups.count, np.int64)  # time of the last wgmma.fence; 0 for none
         self.used: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # register -> time and site of the last use by threads
         self.matrices: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}  # accumulators -> the same of the last wgmma
-        self.reading = np.zeros(
-            (len(resident.shared.data) >> CHUNK_SHIFT) + 1, np.int32
-        )  # for each 16 bytes, how many wgmma in flight read them
+        # For each 16 bytes of shared memory, how many wgmma in flight read them.
+        self.reading = np.zeros((len(resident.shared.data) >> CHUNK_SHIFT) + 1, np.int32)
         resident.take(self.reading.nbytes, "the hazards' record of wgmma")
         self.busy = 0
         self.reads: dict[Flight, list] = {}  # wgmma in flight -> the 16-byte chunks that each of its groups reads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from llvm_ir_to_ptx.code import register_type, width
 from llvm_ir_to_ptx.lowering import conversions, floats, integers
@@ -12,8 +11,6 @@ from llvm_ir_to_ptx.lowering.memory_blocks import copied, filled
 from llvm_ir_to_ptx.reading.instructions import Instruction
 from llvm_ir_to_ptx.reading.types import BOOLEAN, WORD, Float, Integer, Scalar, scalars
 from llvm_ir_to_ptx.unsupported import UnsupportedIR
-
-Lower = Callable[[Lowering, Instruction], None]
 
 # Those that say something to the optimiser, and do nothing.
 _SILENT = (

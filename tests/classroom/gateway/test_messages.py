@@ -65,7 +65,7 @@ class Trap:
 
 def test_a_report_travels_whole():
     made = report()
-    assert set(vars(made)) == set(REPORT) | {"_launch"}, "name new fields of a report in lab/known_types.py"
+    assert set(vars(made)) == set(REPORT) | {"_launch"}, "annotate new attributes in the class Report"
     found = decoded(bytearray(b"".join(encoded(made))))
     assert type(found) is type(made) and all(getattr(found, name) == getattr(made, name) for name in REPORT)
 

@@ -55,7 +55,7 @@ def run(name: str, source: str, edited: bool) -> str:
             "here": exercise is None or line.file == "cell",  # of an exercise, the editor has the region alone
             "text": line.text.strip(),
             "wavefronts": line.wavefronts,
-            "ideal": line.ideal,
+            "ideal": line.ideal_wavefronts,
             "sectors": line.sectors,
         }
         for line in lines_of(done.report, list(listing(kernel)))

@@ -99,7 +99,7 @@ def test_copies_to_padded_rows_add_up_too():
     copies = [line for line in shared_lines(run) if "cp_async" in line.text]
     for line in copies:
         one = sum(totals(traced(run, line.number, 0, warp))[0] for warp in range(warps))
-        assert one * grid[0] * grid[1] == line.wavefronts > line.ideal, line.text
+        assert one * grid[0] * grid[1] == line.wavefronts > line.ideal_wavefronts, line.text
     assert copies
 
 

@@ -20,6 +20,7 @@ from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import PuzzleLayout
 from gemm_look import theme
 from gemm_look.card import card, facts
 from gpu_simulator import launch
+from gpu_simulator.hardware.banks import conflict_degree
 
 N = 64  # the product is N × N × N: one block, one tile of A and one of B
 ACCESSES = ("st.shared", "ld.shared", "ldmatrix", "cp.async")
@@ -61,10 +62,9 @@ class Judged:
         return not self.reasons
 
     @property
-    def conflict_degree(self) -> float:
-        """The wavefronts of all accesses to shared memory, divided by the ideal ones."""
-        found, ideal = (sum(part) for part in zip(*self.counts.values(), strict=True))
-        return found / ideal
+    def conflict_degree(self) -> float | None:
+        """That of all accesses to shared memory together."""
+        return conflict_degree(*map(sum, zip(*self.counts.values(), strict=True)))
 
     @property
     def facts(self) -> list[tuple[str, str]]:

@@ -113,10 +113,6 @@ def test_the_address_of_the_picture():
     assert lab.puzzle("05_address").solution()(plain) == moved
 
 
-def test_elements_of_cutlass_and_bytes_of_ours():
-    assert Swizzle.of_elements(3, 3, 3, element_bytes=2) == Swizzle(3, 4, 3) == row_swizzle(128)
-
-
 def test_one_xor_a_step_for_every_row():
     for row in range(16):
         at = Swizzle(3)(128 * row + 16 * CHUNKS)

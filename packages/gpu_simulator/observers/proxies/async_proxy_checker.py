@@ -48,12 +48,8 @@ class AsyncProxyChecker:
     """Part of the `RaceDetector` of one group of resident blocks."""
 
     def __init__(self, detector):
-        self.detector, self.resident, self.hazards, self.order = (
-            detector,
-            detector.resident,
-            detector.hazards,
-            detector.order,
-        )
+        self.detector, self.resident = detector, detector.resident
+        self.hazards, self.order = detector.hazards, detector.order
         self.fences, self.users, self.waiters = detector.fences, MbarrierUsers(detector), MbarrierWaiters(detector)
         self.records: dict[Mbarrier, Record] = {}
         self.clocks: dict[Load, np.ndarray] = {}  # tcgen05.commit -> vector clock of its thread

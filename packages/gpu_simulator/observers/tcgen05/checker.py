@@ -34,12 +34,8 @@ class Tcgen05Checker:
     """Part of the `RaceDetector` of one group of resident blocks."""
 
     def __init__(self, detector):
-        self.detector, self.resident, self.hazards, self.order = (
-            detector,
-            detector.resident,
-            detector.hazards,
-            detector.order,
-        )
+        self.detector, self.resident = detector, detector.resident
+        self.hazards, self.order = detector.hazards, detector.order
         self.words, self.collectors = Tcgen05Messages(self), CollectorBuffers(self)
         self.cells: dict[int, Cells] = {}
         self.touches: list[Touch] = [Touch("none", -1, 0, 0)]

@@ -78,9 +78,8 @@ def _read(item: Instruction) -> set[int]:
 
 def _variables(items: list[Instruction], files: Mapping[str, str]) -> list[str]:
     """Variables without an initialiser that the line of one of these instructions names, the first that names any."""
-    places = [
-        place for item in items if item.location for place in reversed(item.location.frames)
-    ]  # a call before what was inlined, which only has other names for the same variables
+    # A call comes before what was inlined, which only has other names for the same variables.
+    places = [place for item in items if item.location for place in reversed(item.location.frames)]
     return next((names for file, line in dict.fromkeys(places) if (names := _unset(files.get(file, ""), line))), [])
 
 

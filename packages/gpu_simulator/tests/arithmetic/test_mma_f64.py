@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpu_simulator.codegen.ops.matrix.mma_f64 import SHAPES, coordinates
+from gpu_simulator.hardware.mma_layouts import SHAPES, Mma
 
 HEAD = 'extern "C" __global__ void kernel'
 
@@ -14,7 +14,7 @@ def fragments(matrix, where):
 
 
 def multiply(cuda, shape, a, b, c):
-    wheres = [coordinates(matrix, shape) for matrix in "abc"]
+    wheres = [Mma(shape, "f64").coordinates(operand)[:, :, 0].swapaxes(0, 1) for operand in "ABC"]
     parts = [fragments(matrix, where) for matrix, where in zip((a, b, c), wheres, strict=True)]
     counts = [len(where) for where in wheres]
     at = [counts[2], counts[2] + counts[0]]
@@ -40,9 +40,9 @@ def multiply(cuda, shape, a, b, c):
     return tile
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", SHAPES["f64"])
 def test_a_product_of_whole_numbers_is_exact(cuda, rng, shape):
-    m, n, k = SHAPES[shape]
+    m, n, k = Mma(shape, "f64").mnk
     a, b, c = (rng.integers(-99, 99, extents).astype(np.float64) for extents in ((m, k), (k, n), (m, n)))
     assert np.array_equal(multiply(cuda, shape, a, b, c), a @ b + c)
 
@@ -52,24 +52,6 @@ def test_a_step_is_rounded_once(cuda):
     a, b, c = np.zeros((8, 4)), np.zeros((4, 8)), np.full((8, 8), -1.0)
     a[:, 0], b[0] = 1 + small, 1 - small  # 1 - 2^-60: its last bit is lost unless the product stays exact
     assert (multiply(cuda, "m8n8k4", a, b, c) == -(2.0**-60)).all()
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_element_has_one_place(shape):
-    m, n, k = SHAPES[shape]
-    for matrix, extents in (("a", (m, k)), ("b", (k, n)), ("c", (m, n))):
-        where = coordinates(matrix, shape).reshape(-1, 2)
-        assert sorted(map(tuple, where.tolist())) == [(i, j) for i in range(extents[0]) for j in range(extents[1])]
-
-
-def test_places_of_the_isa():
-    """Lane 6 is in group 1, at place 2 of it."""
-    assert coordinates("a", "m8n8k4")[:, 6].tolist() == [[1, 2]]
-    assert coordinates("b", "m8n8k4")[:, 6].tolist() == [[2, 1]]
-    assert coordinates("c", "m8n8k4")[:, 6].tolist() == [[1, 4], [1, 5]]
-    assert coordinates("a", "m16n8k8")[:, 6].tolist() == [[1, 2], [9, 2], [1, 6], [9, 6]]
-    assert coordinates("b", "m16n8k16")[:, 6].tolist() == [[2, 1], [6, 1], [10, 1], [14, 1]]
-    assert coordinates("c", "m16n8k4")[:, 6].tolist() == [[1, 4], [1, 5], [9, 4], [9, 5]]
 
 
 # ---- wmma of float64 ----

@@ -156,7 +156,7 @@ def test_what_is_no_tensor_map():
     with pytest.raises(gpu_simulator.SimulatorError.__mro__[1], match="declare the parameter `const __grid_constant__"):
         gpu_simulator.launch(compiled, "kernel", 1, 128, [PLAIN.tensor_map(PLAIN.array()), *args[1:-1], three])
     with pytest.raises(gpu_simulator.SimulatorError.__mro__[1], match="without an array"):
-        gpu_simulator.launch(compiled, "kernel", 1, 128, [three.without_array(), *args[1:]])
+        gpu_simulator.launch(compiled, "kernel", 1, 128, [dataclasses.replace(three, array=None), *args[1:]])
     local = (Path(__file__).parent / "boxes.cu").read_text().replace("const __grid_constant__ ", "")
     config = {"RANK": 2, "ROOM": ROOM, "STORE": 0, "POLLS": 4}
     made = compiling.compile(local, arch="sm_90a", name="boxes.cu", entry="kernel", config=config)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator
-from gpu_simulator.hardware import fragments
+from gpu_simulator.hardware.mma_layouts import Mma
 
 HEAD = 'extern "C" __global__ void kernel'
 
@@ -159,28 +159,26 @@ def registers(matrix, coordinates, dtype):
 
 def of_c(out):
     """(16, 8) out of (4, 32) accumulators."""
-    tile, where = np.zeros((16, 8), out.dtype), fragments.c_coordinates()
+    tile, where = np.zeros((16, 8), out.dtype), Mma("m16n8k16", "f16").coordinates("C")[:, :, 0]
     tile[where[..., 0], where[..., 1]] = out.T
     return tile
 
 
 @pytest.mark.parametrize(
-    ("shape", "kind", "dtype", "k", "bits"),
+    ("shape", "kind", "dtype", "k"),
     [
-        ("m16n8k16", "f16", np.float16, 16, 16),
-        ("m16n8k8", "f16", np.float16, 8, 16),
-        ("m16n8k8", "tf32", np.float32, 8, 32),
-        ("m16n8k4", "tf32", np.float32, 4, 32),
-        ("m16n8k32", "s8", np.int8, 32, 8),
-        ("m16n8k16", "s8", np.int8, 16, 8),
+        ("m16n8k16", "f16", np.float16, 16),
+        ("m16n8k8", "f16", np.float16, 8),
+        ("m16n8k8", "tf32", np.float32, 8),
+        ("m16n8k4", "tf32", np.float32, 4),
+        ("m16n8k32", "s8", np.int8, 32),
+        ("m16n8k16", "s8", np.int8, 16),
     ],
 )
-def test_one_mma(cuda, rng, shape, kind, dtype, k, bits):
+def test_one_mma(cuda, rng, shape, kind, dtype, k):
     a, b = rng.integers(-8, 9, (16, k)), rng.integers(-8, 9, (k, 8))
-    ra, rb = (
-        registers(a, fragments.a_coordinates(k, bits), dtype),
-        registers(b, fragments.b_coordinates(k, bits), dtype),
-    )
+    mma = Mma(shape, kind)
+    ra, rb = registers(a, mma.coordinates("A"), dtype), registers(b, mma.coordinates("B"), dtype)
     integer = kind == "s8"
     accumulator, letter, c_type = ("s32", "r", "int") if integer else ("f32", "f", "float")
     inputs = [f'"r"(a[{n * 32} + t])' for n in range(len(ra))] + [f'"r"(b[{n * 32} + t])' for n in range(len(rb))]

@@ -177,3 +177,9 @@ def test_copies_that_may_fill_with_zeros():
 def test_a_width_that_does_not_exist():
     with pytest.raises(ValueError, match="12 bytes"):
         banks.wavefronts(LANE[None], 12)
+
+
+def test_the_conflict_degree_of_nothing_is_none():
+    assert banks.conflict_degree(12, 4) == 3.0 and banks.conflict_degree(0, 4) == 0.0
+    for nothing in ((0, 0), (5, 0), (None, 4), (4, None), (None, None)):
+        assert banks.conflict_degree(*nothing) is None

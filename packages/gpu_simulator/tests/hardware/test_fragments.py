@@ -1,40 +1,22 @@
-"""Laws of the fragment layouts: every element once, and the gathers invert them."""
+"""The functions that assemble tiles agree with the layouts of the fragments, and are inverse to one another."""
 
 import numpy as np
 import pytest
 
 from gpu_simulator.hardware import fragments
+from gpu_simulator.hardware.mma_layouts import Mma
 
 
-@pytest.mark.parametrize(("k", "bits"), [(8, 16), (16, 16), (4, 32), (8, 32), (16, 8), (32, 8)])
-def test_every_element_of_a_and_b_is_held_once(k, bits):
-    for coordinates, rows, columns in (
-        (fragments.a_coordinates(k, bits), 16, k),
-        (fragments.b_coordinates(k, bits), k, 8),
-    ):
-        places = coordinates.reshape(-1, 2)
-        assert len(places) == rows * columns
-        assert {tuple(p) for p in places.tolist()} == {(r, c) for r in range(rows) for c in range(columns)}
-
-
-def test_every_element_of_c_is_held_once():
-    places = fragments.c_coordinates().reshape(-1, 2)
-    assert {tuple(p) for p in places.tolist()} == {(r, c) for r in range(16) for c in range(8)}
-
-
-def test_the_examples_of_the_isa():
-    a, b, c = fragments.a_coordinates(16), fragments.b_coordinates(16), fragments.c_coordinates()
-    assert a[5, 0].tolist() == [[1, 2], [1, 3]] and a[5, 1].tolist() == [[9, 2], [9, 3]]
-    assert a[5, 2].tolist() == [[1, 10], [1, 11]] and b[5, 1].tolist() == [[10, 1], [11, 1]]
-    assert c[5].tolist() == [[1, 2], [1, 3], [9, 2], [9, 3]]
-
-
-@pytest.mark.parametrize(("k", "bits"), [(8, 16), (16, 16), (8, 32), (32, 8)])
-def test_gathers_put_elements_where_the_coordinates_say(k, bits):
-    rng, each, warps, tiles = np.random.default_rng(k), 32 // bits, 3, 2
+@pytest.mark.parametrize(
+    ("k", "dtype"),
+    [(8, "f16"), (16, "bf16"), (4, "tf32"), (8, "tf32"), (16, "s8"), (32, "u8"), (32, "e4m3")],
+)
+def test_gathers_put_elements_where_the_coordinates_say(k, dtype):
+    mma, rng, warps, tiles = Mma(f"m16n8k{k}", dtype), np.random.default_rng(k), 3, 2
+    each = mma.per_register("A")
     for coordinates, gather, extent in (
-        (fragments.a_coordinates(k, bits), fragments.gather_a, 16),
-        (fragments.b_coordinates(k, bits), fragments.gather_b, 8),
+        (mma.coordinates("A"), fragments.gather_a, 16),
+        (mma.coordinates("B"), fragments.gather_b, 8),
     ):
         registers = coordinates.shape[1]
         held = rng.integers(0, 99, (tiles, registers, warps, 32, each))
@@ -55,10 +37,5 @@ def test_scatter_inverts_gather():
     assert tile.shape == (4, 32, 24)
     back = fragments.scatter_c(tile, 2, 3)
     assert np.array_equal(back.transpose(0, 1, 2, 4, 5, 6, 3).reshape(held.shape), held)
-    coordinates = fragments.c_coordinates()
-    assert tile[2, 16 + coordinates[9, 3, 0], 8 + coordinates[9, 3, 1]] == held[1, 1, 1, 2, 9, 1]
-
-
-def test_ldmatrix_and_its_transpose():
-    plain, transposed = fragments.ldmatrix_coordinates(), fragments.ldmatrix_coordinates(True)
-    assert plain[6].tolist() == [[1, 4], [1, 5]] and np.array_equal(transposed, plain[..., ::-1])
+    row, column = Mma("m16n8k16", "f16").coordinates("C")[9, 3, 0]
+    assert tile[2, 16 + row, 8 + column] == held[1, 1, 1, 2, 9, 1]

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from mutants import altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
-from warpgroup_samples import BYTES, CONFIG, IMAGE_BYTES, Form, one, place, ring, ring_source, tile_of
+from warpgroup_samples import CONFIG, IMAGE_BYTES, Form, in_registers, one, place, ring, ring_source, tile_of
 
 import gpu_simulator
 from gpu_simulator.arithmetic.fp8 import decoded
-from gpu_simulator.hardware.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 # ---- One multiplication ----
@@ -44,10 +43,10 @@ def multiplied(form: Form, timing: str, seed=0, **launch):
         np.uint64(place(image, tile_of(1024 * (1 + 15 * i), len(m), form, i), raw(m, kind)))  # a GPU asks for 8 bytes
         for i, (m, kind) in enumerate(zip((a, b), kinds, strict=True))
     ]
-    where = warpgroup_c_coordinates(form.n)
+    where = in_registers("D", form.n)[:, :, 0]
     own = before[where[..., 0], where[..., 1]]
     d = own.astype({"f32": np.float32, "s32": np.int32, "f16": np.float16}[form.accumulator]).reshape(-1)
-    at = warpgroup_a_coordinates(form.k, 8 * BYTES[form.a])
+    at = in_registers("A", form.k, form.a)
     fragments = np.ascontiguousarray(raw(a, kinds[0])[at[..., 0], at[..., 1]]).view(np.uint32).reshape(-1)
     args = [
         image.view(np.uint32),
@@ -138,7 +137,7 @@ def test_the_counts_recorded_on_an_h200(n, wavefronts):
 
 def test_registers_hold_the_tiles_of_m16n8():
     """The rows of warp w are 16w … 16w + 15; columns go on in tiles of 8, as PTX ISA draws D of m64nNk16."""
-    d = warpgroup_c_coordinates(24)
+    d = in_registers("D", 24)[:, :, 0]
     assert d.shape == (128, 12, 2)
     assert len(np.unique(d[..., 0] * 24 + d[..., 1])) == 64 * 24
     for thread, element, place_ in (
@@ -152,7 +151,7 @@ def test_registers_hold_the_tiles_of_m16n8():
         (127, 11, (63, 23)),
     ):
         assert tuple(d[thread, element]) == place_
-    a = warpgroup_a_coordinates(16)
+    a = in_registers("A", 16)
     for thread, register, half, place_ in (
         (0, 0, 1, (0, 1)),
         (0, 1, 0, (8, 0)),

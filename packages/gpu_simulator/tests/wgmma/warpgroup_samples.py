@@ -10,11 +10,26 @@ import compiling
 import numpy as np
 
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, element_addresses, encode_sm90
+from gpu_simulator.hardware.mma_layouts import Mma
 
 RING = Path(__file__).with_name("warpgroup_ring.cu").read_text()
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}
 C_TYPE = {"f32": "float", "s32": "int", "f16": "uint32_t"}
 LETTER = {"f32": "f", "s32": "r", "f16": "r"}
+
+
+def in_registers(operand: str, columns: int, dtype: str = "bf16") -> np.ndarray:
+    """(row, column) of A(64 × columns) or D by thread, register and element: shape (128, registers, elements, 2).
+
+    Warp w has rows 16w … 16w + 15, as tiles of mma.m16n8: A is one of them, the tiles of D lie side by side. An element
+    of D counts as a register. Source: PTX ISA, "Register Fragments for wgmma.mma_async".
+    """
+    if operand == "A":
+        tile = Mma(f"m16n8k{columns}", dtype).coordinates("A")
+    else:
+        each = Mma("m16n8k16", "bf16").coordinates("D")
+        tile = np.concatenate([each + [0, first] for first in range(0, columns, 8)], axis=1)
+    return np.concatenate([tile + [16 * warp, 0] for warp in range(4)])
 
 
 class Form(NamedTuple):

@@ -54,9 +54,9 @@ def test_multiply_adds_of_an_opcode(opcode, count):
         (("LDG", "BRA 0", "FFMA", "FFMA", "BRA 20", "EXIT"), 3),  # the loop with the mathematics
         (("MOV", "LDG", "BRA 10", "FFMA", "BRA 10", "EXIT"), 4),  # an inner loop without it
         (("MOV", "FFMA", "BRA 10", "STG", "BRA 0", "EXIT"), 2),  # an outer loop over tiles stores results
-        (("FFMA", "FFMA", "BRA 0", "FFMA", "BRA 30"), 3),
+        (("FFMA", "FFMA", "BRA 0", "FFMA", "BRA 30"), 3),  # a remainder loop does less
     ],
-)  # a remainder loop does less
+)
 def test_the_loop_over_k(texts, turn):
     assert len(main_loop(code(*texts)).lines) == turn
 

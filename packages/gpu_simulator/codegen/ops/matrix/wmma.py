@@ -18,7 +18,7 @@ from gpu_simulator.codegen.ops.matrix import mma_f64
 from gpu_simulator.codegen.ops.memory.addresses import resolve, space_of, split_generic, wide_address
 from gpu_simulator.codegen.registry import op, types_of
 from gpu_simulator.hardware.banks import ideal_wavefronts
-from gpu_simulator.hardware.fragments import a_coordinates, b_coordinates, c_coordinates
+from gpu_simulator.hardware.mma_layouts import Mma
 from gpu_simulator.hardware.wmma_access import ELEMENT_BYTES, SHAPES, access
 from gpu_simulator.machine.counting import based
 from gpu_simulator.ptx.ir import Vector
@@ -49,18 +49,14 @@ _WORDS = (
 def coordinates(matrix: str, shape: str, registers: int, each: int) -> np.ndarray:
     """(row, column) of each register, lane and element: (registers, 32, each, 2). Elements may occur more than once."""
     if shape == "m8n8k4":
-        return mma_f64.coordinates(matrix, shape)[:, :, None]
+        return Mma(shape, "f64").coordinates(matrix.upper()).swapaxes(0, 1)
     m, n, k = SHAPES[shape]
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
-    if shape == "m16n16k16" and matrix == "a" and each == 2:
-        return np.concatenate([a_coordinates(16).swapaxes(0, 1)] * (registers // 4))
-    if shape == "m16n16k16" and matrix == "b" and each == 2:
-        half = b_coordinates(16).swapaxes(0, 1)
-        return np.concatenate([half, half + [0, 8]] * (registers // 4))
-    if shape == "m16n16k16" and matrix in "cd":
-        half = c_coordinates().swapaxes(0, 1)  # (4, 32, 2)
-        both = np.concatenate([half, half + [0, 8]])
-        return both[:, :, None] if each == 1 else both.reshape(4, 2, 32, 2).swapaxes(1, 2)
+    if shape == "m16n16k16" and (each == 2 or matrix in "cd"):
+        mma = Mma("m16n8k16", "f16", "f16" if each == 2 else "f32")
+        held = mma.coordinates(matrix.upper()).swapaxes(0, 1)
+        tiles = [held] if matrix == "a" else [held, held + [0, 8]]
+        return np.concatenate(tiles * (registers // (len(tiles) * len(held))))
     number = np.arange(registers * each * 32) % (rows * columns)
     number = number.reshape(registers, 32, each)
     return np.stack([number // columns, number % columns], -1)
