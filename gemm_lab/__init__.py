@@ -5,10 +5,9 @@ lab.here()                              what this machine can do
 lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
 lab.ladder("t4").bench([4096]).plot()   compare all rungs with cuBLAS
 lab.simulate(source, grid=1, block=256, args=[a, b])    any kernel of yours, line by line
-lab.swizzle(rows=64, row_bytes=128)     show the banks that an access uses
-lab.swizzle_puzzle("toy")               find by hand a layout that is free of bank conflicts
 lab.progress()                          how many puzzles and exercises you have solved
-lab.zoom(run)                           one product from DRAM to address bits, step by step
+
+An installed course adds names of its own, such as those that the notebooks use; dir(lab) has them all.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from gemm_lab.doors import Doors
 if Doors not in sys.meta_path:
     sys.meta_path.insert(0, Doors)
 
-# Names of this package. A course adds others, such as swizzle and zoom: see gemm_lab.courses.
+# Names of this package. A course adds others: see gemm_lab.courses.
 _HOMES = {
     "here": "gemm_lab.lab",
     "kernel": "gemm_lab.lab",
@@ -48,47 +47,30 @@ _HOMES = {
     "puzzle": "gemm_lab.notebook.puzzle",
     "exercise": "gemm_lab.notebook.exercises",
 }
-__all__ = [
-    "Kernel",
-    "LabError",
-    "Ladder",
-    "Run",
-    "exercise",
-    "figure",
-    "gpu",
-    "here",
-    "kernel",
-    "ladder",
-    "occupancy",
-    "predict",
-    "progress",
-    "puzzle",
-    "roofline",
-    "simulate",
-    "swizzle",
-    "swizzle_puzzle",
-    "tiled_matmul",
-    "zoom",
-]
+__all__ = sorted(_HOMES)
 __version__ = "1.0.0"
 
 
 def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that importing the package is fast."""
     home = _HOMES.get(name)
-    if home is None and not name.startswith("__"):
-        home = importlib.import_module("gemm_lab.courses").added("NAMES").get(name)
     if home is None:
-        if name in __all__:
-            raise AttributeError(f"lab.{name} belongs to the lessons of the notebooks: pip install gemm_lab_lessons.")
-        raise AttributeError(f"gemm_lab has no “{name}”; it has {', '.join(__all__)}.")
+        added = {} if name.startswith("__") else _added()
+        if name not in added:
+            none = "" if added else f" {importlib.import_module('gemm_lab.courses').NONE}"
+            raise AttributeError(f"gemm_lab has no “{name}”; it has {', '.join([*__all__, *added])}.{none}")
+        home = added[name]
     value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value
 
 
+def _added() -> dict[str, str]:
+    return importlib.import_module("gemm_lab.courses").added("NAMES")
+
+
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_added(), "__version__"])
 
 
 def load_ipython_extension(ipython: object) -> None:

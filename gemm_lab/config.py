@@ -28,7 +28,7 @@ PACKAGE = Path(__file__).resolve().parent
 
 def state_dir() -> Path:
     """The folder of the learner's predictions and solved exercises; created if necessary."""
-    return made_folder(home_folder("XDG_STATE_HOME", ".local/state"), "XDG_STATE_HOME")
+    return made_folder(home_folder("XDG_STATE_HOME", "state"), "XDG_STATE_HOME")
 
 
 def backend() -> str:

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from platformdirs.macos import MacOS
 
 from gemm_lab import compiling, config
 from gemm_results import data_folders
@@ -265,11 +266,21 @@ def test_a_cache_that_cannot_be_made(tmp_path, monkeypatch):
         settings.cache_dir()
 
 
-def test_the_cache_is_in_the_home_by_default(tmp_path, monkeypatch):
-    monkeypatch.delenv("GEMM_LAB_CACHE", raising=False)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+@pytest.mark.parametrize(("variable", "kind"), [("XDG_CACHE_HOME", "cache"), ("XDG_STATE_HOME", "state")])
+def test_a_folder_is_where_the_system_keeps_such_folders_unless_an_earlier_release_made_one(
+    variable, kind, tmp_path, monkeypatch
+):
+    monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert settings.cache_dir() == tmp_path / ".cache" / "gemm_lab"
+    monkeypatch.setattr(settings, "PlatformDirs", MacOS)
+    library = MacOS("gemm_lab", False)
+    assert "Library" in library.user_cache_dir
+    assert settings.home_folder(variable, kind) == Path(getattr(library, f"user_{kind}_dir"))
+    before = tmp_path / settings.BEFORE[kind] / "gemm_lab"
+    before.mkdir(parents=True)
+    assert settings.home_folder(variable, kind) == before
+    monkeypatch.setenv(variable, str(tmp_path / "own"))
+    assert settings.home_folder(variable, kind) == tmp_path / "own" / "gemm_lab"
 
 
 @pytest.mark.parametrize("home", ["a file", "read-only", "unknown"])

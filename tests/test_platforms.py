@@ -129,7 +129,7 @@ def test_the_lab_fits_to_the_versions_of_the_platform(platform, wheels, tmp_path
     assert faults(found, has, bool(server)) == []
     new = {name for name in set(found) - set(has) if not CUDA.match(name)}
     if platform in ("colab", "kaggle"):
-        ours = {*map(canonicalize_name, LAB), "landlockpy"}
+        ours = {*map(canonicalize_name, LAB)}
         assert ours <= new <= ours | {"comm", "jedi", "overrides"}, "beside CUDA's packages"
         assert found["nvidia-cuda-nvrtc-cu12"].startswith("12.9."), "newer than the driver: docs/PLATFORMS.md says so"
 

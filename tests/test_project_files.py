@@ -16,6 +16,7 @@ SCHEMAS = {
     ],
     "vendor.github-issue-forms": [".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/lesson.yml"],
     "vendor.github-issue-config": [".github/ISSUE_TEMPLATE/config.yml"],
+    "vendor.dependabot": [".github/dependabot.yml"],
     "vendor.citation-file-format": ["CITATION.cff"],
 }
 
@@ -42,5 +43,5 @@ def test_no_workflow_is_forgotten():
 
 
 def test_the_workflows_are_safe():
-    code, said = printed("zizmor", "--offline", "--no-progress", ".github/workflows")
+    code, said = printed("zizmor", "--offline", "--no-progress", ".github")
     assert code == 0, said

@@ -11,7 +11,6 @@ from gemm_lab import compiling
 from gpu_runner import settings
 from gpu_runner.baselines import cutlass, nvcc
 from gpu_simulator import compiler
-from gpu_simulator.compiler import sandbox
 from gpu_simulator.errors import LabError, MissingDependency
 from gpu_simulator.hardware.data_sheets import detect
 
@@ -40,7 +39,6 @@ def examine() -> list[SetupItem]:
         _python(),
         *_packages(),
         _compile(),
-        _confined(),
         _disassemble(),
         *_gpu(),
         *_server(),
@@ -76,21 +74,6 @@ def _compile() -> SetupItem:
         )
     version = ".".join(map(str, compiler.version()))
     return SetupItem("compiler", True, f"NVRTC {version} compiles ({len(made.cubin):,} bytes for sm_75)")
-
-
-def _confined() -> SetupItem:
-    able, why = sandbox.available()
-    if able:
-        return SetupItem(
-            "sandbox", True, f"{why}: the compiler's process reads the headers and no other file", needed=False
-        )
-    return SetupItem(
-        "sandbox",
-        False,
-        f"{why}: only a check of an answer's text prevents it from including other files",
-        "Grade on Linux 5.13 or newer.",
-        needed=False,
-    )
 
 
 def _disassemble() -> SetupItem:

@@ -23,7 +23,7 @@ from gemm_lab.cards.kernel_card import edited_source
 from gemm_lab.lab import Kernel, Run, kernel
 from gemm_lab.lab.actions import running
 from gemm_lab.lab.kernel import DEFAULT_N
-from gemm_lab.notebook import guard, unbound
+from gemm_lab.notebook import unbound
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than_cell, listing_without
 from gemm_lab.notebook.remembered.solved import solved_so_far
@@ -223,7 +223,7 @@ def _of_the_text(made: Kernel, line: Line, cell: str) -> list[Diagnostic]:
 
 
 def register(ipython) -> None:
-    """Add `%%kernel` to an IPython session, show the lab's errors as one block, and install `guard`."""
+    """Add `%%kernel` to an IPython session, and show the lab's errors as one block."""
     from IPython.display import display
 
     def magic(line: str, cell: str) -> None:
@@ -235,7 +235,6 @@ def register(ipython) -> None:
     magic.__doc__ = __doc__
     ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
     ipython.set_custom_exc((LabError, NameError), _show_error)
-    guard.install(ipython)
 
 
 def _bundle(shown: Run | Kernel, line: str) -> dict[str, str]:

@@ -6,19 +6,28 @@ Somebody who skips the cell of a puzzle meets a NameError further down. `sentenc
 from __future__ import annotations
 
 import ast
-import dis
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from types import CodeType
 
 from gemm_lab.notebook_files import cells_of_the_series
 
 _OF_A_NOTEBOOK = re.compile(r"""\.(?:puzzle|predict|exercise)\(["'](\d\d)_\w+["']\)""")
 _PUZZLE, _ALIAS = re.compile(r"^@lab\.puzzle\("), re.compile(r"--as (\w+)")
 _HEADING = re.compile(r"^#{2,3} (.+)$", re.M)
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    *_COMPREHENSIONS,
+)  # they have names of their own
+_EARLY = ("decorator_list", "defaults", "kw_defaults", "iter", "value")  # run before what stands to the left of them
+_INSIDE = ("body", "elt", "key", "value")  # the parts of a scope that see its names
 
 
 @dataclass(frozen=True)
@@ -50,8 +59,7 @@ def statements(source: str) -> tuple[Statement, ...]:
 
 def _statement(node: ast.stmt, lines: list[str]) -> Statement:
     needs, binds = set[str](), set[str]()
-    code = compile(ast.Module([node], []), "cell", "exec")
-    for name, stored in _names(code):
+    for name, stored in _names(node):
         if stored:
             binds.add(name)
         elif name not in binds:
@@ -61,16 +69,42 @@ def _statement(node: ast.stmt, lines: list[str]) -> Statement:
     return Statement(lines[begin - 1].strip(), frozenset(needs), frozenset(binds), counts)
 
 
-def _names(code: CodeType) -> Iterator[tuple[str, bool]]:
-    """(name, whether it gets a value) for each use of a global name, in the order of the code."""
-    inside = code.co_name != "<module>"
-    for step in dis.get_instructions(code):
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield step.argval, False
-        elif step.opname == "STORE_GLOBAL" or (step.opname == "STORE_NAME" and not inside):
-            yield step.argval, True
-        elif isinstance(step.argval, CodeType):
-            yield from _names(step.argval)
+def _names(node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """(name, whether it gets a value) for each use of a global name in `node`, in the order in which it runs."""
+    match node:
+        case ast.Name(id=name, ctx=context):
+            yield name, isinstance(context, ast.Store)
+        case ast.AugAssign(target=ast.Name(id=name)):
+            yield name, False
+        case ast.alias(name=name, asname=other):
+            yield (other or name).split(".")[0], True
+        case ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+            yield name, True
+    fields = sorted(ast.iter_fields(node), key=lambda field: field[0] not in _EARLY)
+    if not isinstance(node, _SCOPES):
+        yield from _names_of(value for _, value in fields)
+        return
+    outer = {name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names}
+    if isinstance(node, _COMPREHENSIONS):
+        outer = {one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr)}
+    local = set[str]()  # first the parameters, or what a comprehension counts
+    for name, stored in _names_of(value for field, value in fields if field not in _INSIDE):
+        if stored and name not in outer:
+            local.add(name)
+        elif name not in local:
+            yield name, stored
+    if hasattr(node, "name"):
+        yield node.name, True
+    inside = list(_names_of(value for field, value in fields if field in _INSIDE))
+    local |= {name for name, stored in inside if stored} - outer
+    yield from (use for use in inside if use[0] not in local)
+
+
+def _names_of(values: Iterable[object]) -> Iterator[tuple[str, bool]]:
+    for value in values:
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.AST):
+                yield from _names(node)
 
 
 def needs(source: str) -> set[str]:

@@ -12,8 +12,7 @@ import html
 import re
 from typing import Any
 
-from bleach.css_sanitizer import CSSSanitizer
-from bleach.sanitizer import Cleaner
+import nh3
 from bs4 import BeautifulSoup
 from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
@@ -25,6 +24,13 @@ from gemm_lab_classroom.submission import CHECK, PICTURES, not_judged_in
 _TAGS = """a abbr b blockquote br code col dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li ol p pre s samp
 small span strong sub summary sup table tbody td tfoot th thead tr u ul"""
 TAGS = frozenset(_TAGS.split())
+ATTRIBUTES = {
+    "*": {"class", "style", "title"},
+    "a": {"href"},
+    "img": {"alt", "height", "src", "width"},
+    "td": {"align", "colspan", "rowspan"},
+    "th": {"align", "colspan", "rowspan"},
+}
 _LINK = re.compile(r"(?:https?://|mailto:|#|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I)
 _IMAGE = re.compile(r"(?:data:image/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=]*$|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I)
 _CLASS = re.compile(r"(?:highlight|anchor-link|[a-z]{1,2}\d?)$")
@@ -35,24 +41,9 @@ _TEX = re.compile(
     r"toggle|action|begingroup|bbox)(?![a-z]))",
     re.I,
 )
-STYLES = [
-    "background",
-    "background-color",
-    "border",
-    "border-left",
-    "border-radius",
-    "color",
-    "display",
-    "font-family",
-    "font-size",
-    "line-height",
-    "margin",
-    "max-width",
-    "overflow-x",
-    "padding",
-    "text-align",
-    "white-space",
-]
+_STYLES = """background background-color border border-left border-radius color display font-family font-size
+line-height margin max-width overflow-x padding text-align white-space"""
+STYLES = frozenset(_STYLES.split())
 
 # Verdicts are sentences, which are broken into lines; columns of a table stand apart.
 _LOOKS = """<style>.output_subarea pre {white-space: pre-wrap; word-break: normal; overflow-wrap: break-word}
@@ -61,22 +52,17 @@ _LOOKS = """<style>.output_subarea pre {white-space: pre-wrap; word-break: norma
 _TINT = re.compile(r"\brgba?\([\d., %]*\)")  # a colour, as the lab's cards use it
 
 
-def _allowed(tag: str, name: str, value: str) -> bool:
+def _allowed(tag: str, name: str, value: str) -> str | None:
+    """The value of an attribute of `ATTRIBUTES`; None if the attribute is to be removed."""
+    right = True
     if name in ("href", "src"):  # browsers ignore white space and control characters in an address
-        value = "".join(letter for letter in value if letter > " ")
-    if tag == "a" and name == "href":
-        return bool(_LINK.match(value))
-    if tag == "img" and name == "src":
-        return bool(_IMAGE.match(value))
+        address = "".join(letter for letter in value if letter > " ")
+        right = bool((_LINK if tag == "a" else _IMAGE).match(address))
     if name == "class":
-        return all(_CLASS.match(word) for word in value.split())
+        right = all(_CLASS.match(word) for word in value.split())
     if name == "style":  # only colours and lengths: no url(…), no @ rules and no escapes
-        return not set(_TINT.sub("", value)) & set("(\\@")
-    return (
-        name == "title"
-        or (tag == "img" and name in ("alt", "width", "height"))
-        or (tag in ("td", "th") and name in ("colspan", "rowspan", "align"))
-    )
+        right = not set(_TINT.sub("", value)) & set("(\\@")
+    return value if right else None
 
 
 def cleaned(page: str, styles: bool = False) -> str:
@@ -84,20 +70,19 @@ def cleaned(page: str, styles: bool = False) -> str:
 
     styles: also allow the CSS properties in `STYLES`.
     """
-    css = CSSSanitizer(allowed_css_properties=STYLES if styles else [], allowed_svg_properties=[])
-    cleaner = Cleaner(
-        tags=TAGS,
-        attributes=_allowed,
-        protocols={"http", "https", "mailto", "data"},
-        strip=True,
-        strip_comments=True,
-        css_sanitizer=css,
+    clean = nh3.clean(
+        page,
+        tags=set(TAGS),
+        clean_content_tags=set(),
+        attributes=ATTRIBUTES,
+        attribute_filter=_allowed,
+        link_rel="nofollow noopener noreferrer",
+        url_schemes={"http", "https", "mailto", "data"},
+        filter_style_properties=set(STYLES) if styles else set(),
     )
-    soup = BeautifulSoup(cleaner.clean(page), "html.parser")
+    soup = BeautifulSoup(clean, "html.parser")
     for text in soup.find_all(string=_TEX):
         text.replace_with(_TEX.sub("", text))
-    for link in soup.find_all("a"):
-        link["rel"] = "nofollow noopener noreferrer"
     return str(soup)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import site
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 from gemm_lab.config import PACKAGE, data_dir
@@ -47,6 +48,19 @@ BESIDE = (
 )
 _SOLVED = {"solutions", "wrong_answers", "tests"}  # folders of a room that a grader's process does not open
 _READ = ("/proc", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero")
+
+
+@lru_cache(maxsize=1)
+def tell_if_unconfined() -> None:
+    """Say, once in a process, that nothing confines the processes that grade, and what would."""
+    able, why = sandbox.available()
+    if not able:
+        print(
+            f"Answers are graded without a sandbox, because {why}. If an answer deceived the checks of its text, it "
+            "could read the files of whoever grades. Grade on Linux 5.13 or newer, where `pip install landlockpy` "
+            "brings the sandbox.",
+            file=sys.stderr,
+        )
 
 
 def confine_grader(folder: Path) -> bool:

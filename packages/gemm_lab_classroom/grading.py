@@ -30,7 +30,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gemm_lab_classroom.grader_sandbox import HOMES, confine_grader
+from gemm_lab_classroom.grader_sandbox import HOMES, confine_grader, tell_if_unconfined
 from gpu_simulator.compiler.compiler_process import COMPILER
 from gpu_simulator.errors import LabError, NotJudged
 
@@ -97,6 +97,7 @@ def grade(
     handed_out: the text that the student started from, with which a part of the points is reckoned; by default that of
     the notebooks.
     """
+    tell_if_unconfined()
     seed = secrets.randbelow(2**31) if seed is None else seed
     if len(text) > MAX_TEXT:
         return Grade(name, False, 0.0, f"The cell has {len(text):,} characters; {MAX_TEXT:,} are enough.", seed)

@@ -2,6 +2,11 @@
 
 The lab finds them by an entry point (see `gemm_lab.courses`), so that a learner imports gemm_lab alone. A room imports
 `shared` and the rooms of earlier chapters; `zoom`, which all chapters use, imports what it draws.
+
+lab.swizzle(rows=64, row_bytes=128)     show the banks that an access uses
+lab.swizzle_puzzle("toy")               find by hand a layout that is free of bank conflicts
+lab.tiled_matmul(a, b)                  a product by nested tiles, which counts what each level moves
+lab.zoom(run)                           one product from DRAM to address bits, step by step
 """
 
 # The names that the lessons add to the lab, such as lab.zoom, and to gemm_lab.notebook.widgets; each with its module.

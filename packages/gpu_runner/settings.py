@@ -21,12 +21,17 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
+from platformdirs import PlatformDirs
+
 from gpu_simulator.errors import ConfigError
 
 DEFAULT_IDLE_S = 600.0
 
 
 BUSY = ("wait", "simulator")
+
+# Where release 1.0 kept a user's folders, on every system.
+BEFORE = {"cache": ".cache", "state": ".local/state"}
 
 
 DEFAULT_WAIT_S = 300.0
@@ -41,7 +46,7 @@ def cache_dir() -> Path:
     if chosen := os.environ.get("GEMM_LAB_CACHE"):
         return made_folder(path_of(chosen, "GEMM_LAB_CACHE"), "GEMM_LAB_CACHE")
     try:
-        folder = made_folder(home_folder("XDG_CACHE_HOME", ".cache"), "XDG_CACHE_HOME")
+        folder = made_folder(home_folder("XDG_CACHE_HOME", "cache"), "XDG_CACHE_HOME")
         if os.access(folder, os.W_OK):
             return folder
         reason = f"The folder {folder} cannot be written to."
@@ -158,15 +163,19 @@ def _seconds(variable: str, default: float) -> float:
     return seconds
 
 
-def home_folder(variable: str, default: str) -> Path:
-    """The folder gemm_lab below what `variable` of the environment says, or below `default` in the user's home."""
+def home_folder(variable: str, kind: str) -> Path:
+    """The folder gemm_lab below what `variable` of the environment says, or else the user's own folder of that kind.
+
+    kind: a key of `BEFORE`. A folder that an earlier release made stays in use.
+    """
     base = os.environ.get(variable)
     if base:
         return Path(base) / "gemm_lab"
     try:
-        return Path.home() / default / "gemm_lab"
+        before = Path.home() / BEFORE[kind] / "gemm_lab"
     except RuntimeError:
         raise ConfigError(f"The home folder is not known; set {variable} to a folder that you can write to.") from None
+    return before if before.is_dir() else Path(getattr(PlatformDirs("gemm_lab", appauthor=False), f"user_{kind}_dir"))
 
 
 def path_of(text: str, variable: str) -> Path:

@@ -14,10 +14,11 @@ import gemm_lab as lab
 from gemm_lab.config import PACKAGE
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 from gemm_lab_classroom import grading
+from gemm_lab_classroom.grader_sandbox import tell_if_unconfined
 from gemm_lab_classroom.grading import Grade, grade, judged
 from gemm_lab_classroom.skeletons import skeleton, solution
 from gpu_runner.settings import cache_dir
-from gpu_simulator.compiler import compiled_cache
+from gpu_simulator.compiler import compiled_cache, sandbox
 from gpu_simulator.errors import LabError, NotJudged
 from tools.wrong_answers import kernel_of
 
@@ -40,6 +41,20 @@ def test_a_right_answer_passes_and_the_same_seed_gives_the_same_grade():
     first = grade(name, solution(name), seed=11)
     assert first.passed and first.share == 1.0 and first.seed == 11 and "solved" in first.message
     assert judged(name, solution(name), seed=11) == first
+
+
+@pytest.mark.parametrize("able", [False, True])
+def test_where_nothing_confines_its_processes_the_grader_says_so_once(able, monkeypatch, capsys):
+    monkeypatch.setattr(sandbox, "available", lambda: (able, "the package landlockpy is not installed"))
+    tell_if_unconfined.cache_clear()
+    try:
+        for _ in range(2):
+            assert not grade(KERNEL, "x" * (grading.MAX_TEXT + 1)).passed
+    finally:
+        tell_if_unconfined.cache_clear()
+    said = capsys.readouterr().err
+    assert said.count("without a sandbox, because the package landlockpy is not installed") == (not able)
+    assert ("pip install landlockpy" in said) == (not able)
 
 
 @pytest.mark.parametrize(

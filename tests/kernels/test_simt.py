@@ -18,6 +18,7 @@ from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import warp_tiles
 
 WARPED = ("simt/05_warp_tiles", "simt/06_wide_loads", "simt/07_prefetch")
+TILED = ("simt/04_register_tiles", *WARPED)
 
 
 DEPTH = 32  # two steps of the main loop, four in 07
@@ -166,7 +167,7 @@ def test_what_belongs_to_a_thread_is_large_enough_to_be_seen():
 
 
 def test_wavefronts_for_one_k():
-    counts = {kernel.name: wavefronts_for_one_k(kernel) for kernel in lab.ladder("simt").kernels[3:]}
+    counts = {name: wavefronts_for_one_k(lab.kernel(name)) for name in TILED}
     assert counts == {"simt/04_register_tiles": 16} | dict.fromkeys(WARPED, 12)
 
 
@@ -181,7 +182,7 @@ def test_another_order_of_lanes_takes_fewer_wavefronts():
 def test_stores_of_the_tile_of_a():
     """A warp stores 2 rows of 16 elements, or 8 rows of 4 float4, and half of them meet in a bank; 16 rows of 2 do not."""
     degrees = {}
-    for kernel in lab.ladder("simt").kernels[3:]:
+    for kernel in map(lab.kernel, TILED):
         stores = [s for s in counted(kernel, "st.shared.f32") if "smem_a" in kernel.source.split("\n")[s.line - 1]]
         degrees[kernel.name] = sum(s.wavefronts for s in stores) / sum(s.requests for s in stores)
     assert degrees == {kernel: 2 for kernel in degrees} | {"simt/07_prefetch": 1}
@@ -189,7 +190,7 @@ def test_stores_of_the_tile_of_a():
 
 @pytest.mark.long
 def test_wide_reads_and_wide_loads_in_the_machine_code():
-    loops = {kernel.name[5:7]: loop_of(kernel.name) for kernel in lab.ladder("simt").kernels[3:]}
+    loops = {name[5:7]: loop_of(name) for name in TILED}
     assert [loops[rung]["LDS"] for rung in ("04", "05", "06", "07")] == [256, 0, 0, 0]
     assert [loops[rung]["LDS.128"] for rung in ("04", "05", "06", "07")] == [0, 64, 64, 32]  # 4 for each k
     assert [(loops[rung]["LDG"], loops[rung]["LDG.128"]) for rung in ("04", "05", "06", "07")] == [
@@ -204,7 +205,7 @@ def test_wide_reads_and_wide_loads_in_the_machine_code():
 def test_which_share_of_the_main_loop_are_multiply_adds():
     """Two of three instructions in 04; 05 saves reads of shared memory, 06 saves loads and addresses, 07 neither."""
     share = {}
-    for kernel in lab.ladder("simt").kernels[3:]:
+    for kernel in map(lab.kernel, TILED):
         loop = loop_of(kernel.name)
         share[kernel.name[5:7]] = loop["FFMA"] / loop.total()
     assert 0.64 < share["04"] < 0.71 and 0.74 < share["05"] < 0.81 and 0.86 < share["06"] < 0.92

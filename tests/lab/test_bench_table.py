@@ -45,6 +45,7 @@ def test_a_plot_of_the_first_rungs():
     bench = lab.ladder("simt").recorded([4096])
     words = [item.get_text().replace("\n", "_") for item in bench.up_to("simt/02").plot().axes[0].get_xticklabels()]
     assert words == ["01_naive", "02_coalesced"]
-    assert len(bench.plot().axes[0].get_xticklabels()) == len(lab.ladder("simt"))
+    recorded = {row.kernel for row in bench.rows} & {kernel.name for kernel in lab.ladder("simt")}
+    assert len(bench.plot().axes[0].get_xticklabels()) == len(recorded) > 2
     with pytest.raises(LabError, match="simt/09"):
         bench.up_to("simt/09")

@@ -31,7 +31,7 @@ def python(tmp_path_factory):
     done = subprocess.run([*install, f"--target={own}", str(course)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # nbgrader calls alembic
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'packages'}", "PATH": programs}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages")]), "PATH": programs}
 
     def run(program: str) -> str:
         command = [home / "bin" / "python", "-c", program]

@@ -118,5 +118,32 @@ def test_the_session_shows_the_sentence_and_leaves_other_errors_alone():
     assert last[0].data["text/plain"] == "2"
 
 
+@pytest.mark.parametrize(
+    ("source", "needed", "bound"),
+    [
+        ("x = x + 1", "x", "x"),
+        ("x += y", "x y", "x"),
+        ("x = 1\ny = x", "", "x y"),
+        ("for i in rows:\n    total = total + i", "rows total", "i total"),
+        ("for x in x:\n    pass", "x", "x"),
+        ("with a as b:\n    b(c)", "a c", "b"),
+        ("import numpy.linalg, os as system\nfrom a import b as c", "", "numpy system c"),
+        ("try:\n    a\nexcept B as error:\n    error", "a B", "error"),
+        ("d = [row for row in row if (last := row)]", "row", "d last"),
+        ("d = {k: f(v) for k, v in pairs}", "f pairs", "d"),
+        ("f = lambda x, y=y: x + y + z", "y z", "f"),
+        ("@a\ndef f(x: b, *args, n=n) -> c:\n    t = x\n    return f(t, args, n, later)", "a b c n later", "f"),
+        ("def f():\n    def g():\n        return t + u\n    t = 1\n    return g", "u", "f"),
+        ("def f():\n    global x\n    x = y", "y", "f x"),
+        ("class A(B):\n    n = m\n    def f(self):\n        return self, q", "B m q", "A"),
+        ("del x", "x", ""),
+        ("a[i].b = c", "a i c", ""),
+        ("f'{x:{width}}'", "x width", ""),
+    ],
+)
+def test_the_names_of_a_statement_are_those_of_python(source, needed, bound):
+    assert (needs(source), binds(source)) == (set(needed.split()), set(bound.split()))
+
+
 def test_a_cell_that_is_no_python_needs_nothing():
     assert needs(new_code_cell("not python at all").source) == set()

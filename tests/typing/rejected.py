@@ -7,7 +7,6 @@ from gpu_simulator.compiler import compile
 
 def a_learners_session() -> None:
     """Mistakes in a notebook cell."""
-    lab.kernels("t4/03")  # wrong
     lab.kernel(3)  # wrong
     lab.kernel("t4/03", BLOCK_K="64")  # wrong
     lab.kernel("t4/03").run(n="512")  # wrong
