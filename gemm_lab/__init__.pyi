@@ -6,7 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from gemm_lab.lab import Kernel, Ladder, Run, here, kernel, ladder, simulate
 from gemm_lab.notebook.exercises import exercise
-from gemm_lab.notebook.predict import predict
+from gemm_lab.notebook.guess import guess
 from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab.notebook.remembered.progress import progress
 from gemm_lab.notebook.show import figure
@@ -23,11 +23,11 @@ __all__ = [
     "exercise",
     "figure",
     "gpu",
+    "guess",
     "here",
     "kernel",
     "ladder",
     "occupancy",
-    "predict",
     "progress",
     "puzzle",
     "roofline",

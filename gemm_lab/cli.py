@@ -250,9 +250,8 @@ def calibrate_model(options) -> int:
 
 def simulate_kernel(options) -> int:
     """Run a CUDA or PTX file on the simulator; print its output, the costs of its lines and its hazards."""
-    from gemm_lab.config import data_dir
+    from gemm_lab.config import cache_dir, data_dir
     from gemm_lab.lab.on_simulator import still_at_work
-    from gpu_runner.settings import cache_dir
 
     most = options.max_seconds
     with still_at_work(f"{options.file}" + (f", for {most:g} seconds at most" if most is not None else "")):

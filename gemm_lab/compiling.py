@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from gemm_lab.config import data_dir
-from gpu_runner.settings import cache_dir
+from gemm_lab.config import cache_dir, data_dir
 from gpu_simulator import compiler
 from gpu_simulator.compiler import Compiled
 

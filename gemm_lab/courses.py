@@ -9,7 +9,7 @@ The packages inside it are its rooms, one for each chapter. The lab looks there 
 
     puzzles.py or puzzles/    modules that register puzzles; the folder `solutions` beside them has their solutions
     exercises.toml            what `lab.exercise` asks; the room's folder `solutions` has the answers
-    questions.toml            what `lab.predict` asks
+    questions.toml            what `lab.guess` asks
     judges.py                 JUDGES = {name: function}: the checks of exercises that are not about a kernel, and
                               CRITERIA = [...]: what exercises about a kernel may ask beyond a right result
 

@@ -39,7 +39,7 @@ def prose(book) -> list[str]:
 
 def spoken(book) -> str:
     """Prose, the questions of code cells, and what they printed."""
-    printed = [cell.source for cell in book.cells if cell.cell_type == "code" and "lab.predict(" in cell.source]
+    printed = [cell.source for cell in book.cells if cell.cell_type == "code" and "lab.guess(" in cell.source]
     for cell in book.cells:
         for output in cell.get("outputs", []):
             printed.append("".join(output.get("text", "") or output.get("data", {}).get("text/plain", "")))

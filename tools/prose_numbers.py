@@ -68,15 +68,15 @@ def spoken(text: str) -> Iterator[Spoken]:
 
 
 def questions(source: str) -> str:
-    """The questions of the predictions (`lab.predict`) in a code cell, one paragraph each; "" if it has none."""
-    if "lab.predict(" not in source or source.startswith("%%"):
+    """The questions of the predictions (`lab.guess`) in a code cell, one paragraph each; "" if it has none."""
+    if "lab.guess(" not in source or source.startswith("%%"):
         return ""
     tree = ast.parse(re.sub(r"^%.*$", "", source, flags=re.M))
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     return "\n\n".join(
         call.args[0].value
         for call in calls
-        if getattr(call.func, "attr", "") == "predict" and call.args and isinstance(call.args[0], ast.Constant)
+        if getattr(call.func, "attr", "") == "guess" and call.args and isinstance(call.args[0], ast.Constant)
     )
 
 

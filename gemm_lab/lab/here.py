@@ -6,9 +6,9 @@ import sys
 from dataclasses import dataclass
 from html import escape
 
-import gpu_runner as device
+from gemm_lab.config import names_a_server
 from gemm_look import theme
-from gpu_runner import settings
+from gpu_simulator.hardware import presence
 from gpu_simulator.hardware.data_sheets import Gpu, Present, gpu
 
 RECORDED_ON = "h200"  # the GPU whose recorded runs are shown if there is no GPU
@@ -64,5 +64,10 @@ def in_notebook() -> bool:
 
 def here() -> Here:
     """What is known of the machine that kernels run on: this one, or the server that GEMM_LAB_SERVER names."""
-    usable = device.available()
-    return Here(device.present(), usable, "" if usable else device.why_not(), settings.server())
+    if not names_a_server() and (why := presence.why_none()):
+        return Here(None, False, why)
+    import gpu_runner as device  # only where there is a GPU or a server: the simulator needs none of it
+    from gpu_runner import settings
+
+    why = device.why_not()
+    return Here(device.present(), not why, why, settings.server())

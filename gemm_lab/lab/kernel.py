@@ -12,7 +12,7 @@ from gemm_lab.cards.sass import Sass, disassembled
 from gemm_lab.cards.source_code import code
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.lab.actions import multiplying, running, source
-from gemm_lab.lab.here import RECORDED_ON, here
+from gemm_lab.lab.here import RECORDED_ON, Here, here
 from gemm_lab.lab.run import Run
 from gemm_lab.source_text import Edit
 from gemm_look.card import folded
@@ -38,6 +38,7 @@ class Kernel:
 
     simulated_arch: the architecture that the simulator compiles it for, if not that of its ladder's reference GPU.
     tuned_for: the GPU whose settings are the defaults, which `label` does not mention.
+    machine: what was found here when the kernel was made; `run` and `gemm` look again.
     """
 
     spec: KernelSpec = field(repr=False)
@@ -47,6 +48,7 @@ class Kernel:
     alias: str | None = None
     simulated_arch: str | None = None
     tuned_for: str | None = field(default=None, repr=False, compare=False)
+    machine: Here = field(default_factory=lambda: here(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spec", self.spec.clustered(self.config))  # the cluster may depend on the settings
@@ -143,7 +145,7 @@ class Kernel:
 
     def runs_here(self) -> bool:
         """Whether a GPU can be used here that the kernel is written for."""
-        arch = here().arch
+        arch = self.machine.arch
         return arch is not None and self.spec.written_for(arch)
 
     def taught_gpu(self) -> Gpu:
@@ -158,7 +160,7 @@ class Kernel:
         here. Raises `ConfigError` if the kernel is not written for `arch`, and a `LabError` with the line if the
         source does not compile.
         """
-        arch = arch or (here().arch if self.runs_here() else None) or self.taught_gpu().arch
+        arch = arch or (self.machine.arch if self.runs_here() else None) or self.taught_gpu().arch
         if not self.spec.written_for(arch):
             raise ConfigError(f"{self.name} {self.spec.not_for(arch)}.")
         return source.compiled(self, arch)
@@ -184,7 +186,7 @@ class Kernel:
         compiled = compiled or self.compile()
         if not compiled.registers:
             raise NotHere(f"How many blocks of {self.name} fit is unknown: {WITHOUT_MACHINE_CODE}")
-        target = gpu(on) if on else (self.runs_here() and here().gpu or self.taught_gpu())
+        target = gpu(on) if on else (self.runs_here() and self.machine.gpu or self.taught_gpu())
         return occupancy(target, compiled.threads, compiled.registers, compiled.smem)
 
     @checked
@@ -203,7 +205,7 @@ class Kernel:
         The default of `sms` is GEMM_LAB_SMS if it is set, else the number of the GPU here, or of the ladder's reference
         GPU if the kernel cannot run here. Only persistent kernels depend on it.
         """
-        present = here().present if self.runs_here() else None
+        present = self.machine.present if self.runs_here() else None
         count = config.sms(sms) or (present or self.taught_gpu()).sms
         return self.spec.launch_grid(self.config, m, n, k, count)
 
@@ -234,7 +236,7 @@ class Kernel:
         wrong result raises nothing: see `Run.passed`.
         """
         asked = running.Asked(backend, seed, timed, counted, sure, sms, predict)
-        return running.run(self, n, m, k, asked)
+        return running.run(replace(self, machine=here()), n, m, k, asked)
 
     @checked
     def profile(self, n: int | None = None, *, on: str | None = None) -> Profile:
@@ -312,7 +314,7 @@ class Kernel:
         A is (m, k), B is (k, n), C and D are (m, n), in the kernel's input and output types. Raises `SizeError` for
         shapes that do not fit and `ConfigError` for other types.
         """
-        return multiplying.gemm(self, a, b, c, alpha, beta)
+        return multiplying.gemm(replace(self, machine=here()), a, b, c, alpha, beta)
 
     # ---- Display ----
 
@@ -330,6 +332,6 @@ class Kernel:
 
 def kernel(name: str, **settings: int) -> Kernel:
     """A kernel of the catalogue by its full name, its number or a unique part of its name, with `settings` changed."""
-    spec, present = catalog.kernel(name), here().gpu
-    key = present.key if present else None
-    return Kernel(spec, spec.configure(key, **settings), tuned_for=key)
+    spec, machine = catalog.kernel(name), here()
+    key = machine.gpu.key if machine.gpu else None
+    return Kernel(spec, spec.configure(key, **settings), tuned_for=key, machine=machine)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.catalog import LadderSpec
 from gemm_lab.lab.backends import resolve_backend
@@ -109,20 +108,20 @@ class Ladder:
         if not rows:
             raise LabError(
                 f"No {regime} run of the ladder {self.name} has been recorded. To measure one, a GPU is "
-                f"needed: {device.why_not() or 'the GPU here can be used.'}"
+                f"needed: {here().reason or 'the GPU here can be used.'}"
             )
         if not {r.kernel for r in rows} & {k.name for k in self.spec.kernels}:
             also = ", ".join(sorted({r.kernel for r in rows}))
             raise LabError(
                 f"No rung of the ladder {self.name} has been recorded in the {regime} regime, only {also}. "
-                f"To measure the rungs, a GPU is needed: {device.why_not() or 'the GPU here can be used.'}"
+                f"To measure the rungs, a GPU is needed: {here().reason or 'the GPU here can be used.'}"
             )
         kept = with_samples((r for r in rows if r.n in sizes), path_of(RECORDED_ON))
         if not kept:
             known = ", ".join(str(n) for n in sorted({r.n for r in rows}))
             raise LabError(
                 f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
-                f"To measure others, a GPU is needed: {device.why_not() or 'the GPU here can be used.'}"
+                f"To measure others, a GPU is needed: {here().reason or 'the GPU here can be used.'}"
             )
         kept = [self._of_this_run(r, kept) if r.kernel in names else r for r in kept]
         swept = with_samples((r for r in swept if r.n in sizes), path_of(RECORDED_ON))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from gemm_lab.catalog import KernelSpec, Problem
+from gemm_lab.lab.here import Here
 from gemm_lab.source_text import Edit
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.hardware.data_sheets import Gpu
@@ -27,6 +28,8 @@ class Launchable(Protocol):
     def alias(self) -> str | None: ...
     @property
     def tuned_for(self) -> str | None: ...
+    @property
+    def machine(self) -> Here: ...
     @property
     def name(self) -> str: ...
     @property

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import gpu_runner as device
 from gemm_lab import catalog, source_text
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
@@ -167,6 +166,8 @@ def quick_speed(
 
 def printed() -> str:
     """The printf output of the kernels of the last request."""
+    import gpu_runner as device
+
     return device.session().output
 
 

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import gpu_runner as device
 import gpu_simulator
 from gemm_lab import config
-from gemm_lab.lab import known_types  # noqa: F401  registers the types of a server's reports
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.measuring import check_twice
 from gemm_lab.measure.check import Verdict
@@ -74,8 +72,7 @@ def launch(
     runs there. options: keyword arguments of `gpu_simulator.launch`, such as its limits; without limits, only the stop
     button ends a launch that hangs. Raises what `gpu_simulator.launch` raises.
     """
-    server = device.simulating_server()
-    if server is not None:
+    if config.names_a_server() and (server := _simulating_server()) is not None:
         if "placement" in options:
             options["placement"] = vars(options["placement"])
         facts = {name: getattr(compiled, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
@@ -93,6 +90,14 @@ def launch(
         compiled, compiled.entry, tuple(grid), (compiled.threads, 1, 1), copies, cluster=cluster, **options
     )
     return arrays, report
+
+
+def _simulating_server() -> Any:
+    """The server that GEMM_LAB_SERVER names, if its workers run the simulator; None otherwise."""
+    import gpu_runner as device
+    from gemm_lab.lab import known_types  # noqa: F401  registers the types of a server's reports
+
+    return device.simulating_server()
 
 
 def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:

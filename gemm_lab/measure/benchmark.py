@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-import gpu_runner as device
 from gemm_lab import config as settings
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
@@ -59,6 +58,8 @@ class Entry:
             "multiplied": self.multiplied or problem.multiplied,
         }
         if self.kind in ("kernel", "ceiling"):
+            import gpu_runner as device
+
             grid = self.grid(m, n, k) if callable(self.grid) else self.grid
             facts |= {
                 "compiled": device.payload(self.compiled),
@@ -107,6 +108,8 @@ def benchmark(
     Needs a GPU. Raises `ConfigError` for an unknown regime or two entries with the same label, and `KernelHang` if the
     worker is silent for too long.
     """
+    import gpu_runner as device
+
     if regime not in REGIMES:
         raise ConfigError(f"There is no regime {regime!r}; choose sustained or burst.")
     rounds = ROUNDS[regime] if rounds is None else rounds

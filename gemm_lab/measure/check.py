@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-import gpu_runner as device
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.guesses import ALL_NAN, guess
@@ -177,11 +176,18 @@ def check(
         return _on_device(compiled, problem, grid, m, n, k, tuple(block or (128, 128)), kind, seed, cluster)
     inputs = make_inputs(problem, m, n, k, kind, seed)
     names = {"names": problem.arguments} if launch is None else {}
-    arrays = (launch or device.launch)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster, **names)
+    arrays = (launch or _launched)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster, **names)
     out = arrays[problem.arrays.index("d")]
     found = verdict(out, reference(inputs), kind, problem, k, block, inputs)
     says = _changed(inputs, arrays)
     return replace(found, passed=False, message=f"{found.message.rstrip('.')}; {says}") if says else found
+
+
+def _launched(*args: Any, **options: Any) -> Sequence[np.ndarray]:
+    """`gpu_runner.launch`, which is loaded only where there is a GPU."""
+    import gpu_runner as device
+
+    return device.launch(*args, **options)
 
 
 def _changed(inputs: Inputs, arrays: Sequence[np.ndarray]) -> str:
@@ -213,6 +219,8 @@ def _on_device(
     seed: int,
     cluster: tuple[int, int, int],
 ) -> Verdict:
+    import gpu_runner as device
+
     alpha, beta = scales(problem)
     limit = integer_limit(problem, k) if kind == "integers" else 0
     limits = element_limits(problem, k, alpha)

@@ -181,7 +181,8 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
         superseded.discard(line.alias)
     if not line.run:
         return made
-    run = made.run(line.n, timed=line.timed, predict=False)  # the magic adds the prediction below the verdict
+    # What was found here when the cell's kernel was made is true of its run. The magic adds the prediction.
+    run = running.run(made, line.n, None, None, running.Asked(timed=line.timed, predict=False))
     if run.passed is False:
         raise WrongResult(run)
     return run
@@ -229,7 +230,7 @@ def register(ipython) -> None:
     def magic(line: str, cell: str) -> None:
         shown = run_cell(line, cell, ipython.user_ns)
         verdict = display(_bundle(shown, line), raw=True, display_id=True)
-        if isinstance(shown, Run) and parse_line(line).timed and running.predicts_here():
+        if isinstance(shown, Run) and parse_line(line).timed and running.predicts_here(shown.kernel):
             verdict.update(_bundle(running.with_prediction(shown), line), raw=True)
 
     magic.__doc__ = __doc__

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from gemm_lab.notebook_files import cells_of_the_series
 
-_OF_A_NOTEBOOK = re.compile(r"""\.(?:puzzle|predict|exercise)\(["'](\d\d)_\w+["']\)""")
+_OF_A_NOTEBOOK = re.compile(r"""\.(?:puzzle|guess|predict|exercise)\(["'](\d\d)_\w+["']\)""")
 _PUZZLE, _ALIAS = re.compile(r"^@lab\.puzzle\("), re.compile(r"--as (\w+)")
 _HEADING = re.compile(r"^#{2,3} (.+)$", re.M)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -17,6 +15,7 @@ from gpu_runner.postmortem.examination import Finding, examine, payload, read_as
 from gpu_runner.session import Session, Silence
 from gpu_simulator.errors import LaunchError
 from gpu_simulator.hardware import data_sheets as hardware
+from gpu_simulator.hardware import presence
 
 LAUNCH_TIMEOUT_S, SLOWEST_FLOPS = 6.0, 1e11
 
@@ -52,15 +51,10 @@ def why_not() -> str:
     """One sentence that says why no GPU can be used and what would help; "" if one can be used."""
     if settings.server():
         return "" if remote.present() else "The server has no GPU."
-    if not sys.platform.startswith("linux"):
-        return "The GPU is used on Linux only (on Windows, inside WSL 2); here the simulator runs the kernels."
-    if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
-        return "CUDA_VISIBLE_DEVICES hides every GPU; unset it to use one."
-    present = hardware.detect()
-    if present is None:
-        return "No NVIDIA driver or GPU was found; type nvidia-smi to see what the driver sees."
+    if why := presence.why_none():
+        return why
     if importlib.util.find_spec("cupy") is None:
-        extra = "cuda13" if present.driver[0] >= 13 else "cuda12"
+        extra = "cuda13" if hardware.detect().driver[0] >= 13 else "cuda12"
         return f"CuPy is not installed, which drives the GPU; type `{settings.install_command(extra)}`."
     return ""
 

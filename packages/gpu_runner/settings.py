@@ -1,6 +1,6 @@
 """Reads the environment variables that control how kernels run on a GPU, and names the folders that programs share.
 
-GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder, or a temporary one
+GEMM_LAB_CACHE       folder for what is compiled, here the libraries of baselines; default: that of the lab
 GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default: 6 plus an allowance for its size
 GEMM_LAB_WAIT_S      seconds to wait for a GPU that other programs are using; default 300
 GEMM_LAB_BUSY        what a run does if others are using the GPU: wait (default), or simulator to run on the simulator
@@ -16,12 +16,8 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import shlex
-import sys
 import tempfile
-from functools import lru_cache
 from pathlib import Path
-
-from platformdirs import PlatformDirs
 
 from gpu_simulator.errors import ConfigError
 
@@ -30,41 +26,14 @@ DEFAULT_IDLE_S = 600.0
 
 BUSY = ("wait", "simulator")
 
-# Where release 1.0 kept a user's folders, on every system.
-BEFORE = {"cache": ".cache", "state": ".local/state"}
-
-
 DEFAULT_WAIT_S = 300.0
 
 
-def cache_dir() -> Path:
-    """The folder for compiled kernels, created if it does not exist. It can be deleted at any time.
-
-    Where the user's own cache folder cannot be written, it is a temporary one, which ends with this process, and a
-    sentence says so. Raises `ConfigError` if GEMM_LAB_CACHE names a folder that cannot be made.
-    """
-    if chosen := os.environ.get("GEMM_LAB_CACHE"):
-        return made_folder(path_of(chosen, "GEMM_LAB_CACHE"), "GEMM_LAB_CACHE")
-    try:
-        folder = made_folder(home_folder("XDG_CACHE_HOME", "cache"), "XDG_CACHE_HOME")
-        if os.access(folder, os.W_OK):
-            return folder
-        reason = f"The folder {folder} cannot be written to."
-    except ConfigError as error:
-        reason = str(error).partition(";")[0] + "."
-    return Path(_temporary_cache(reason).name)
-
-
-@lru_cache(maxsize=1)
-def _temporary_cache(reason: str) -> tempfile.TemporaryDirectory:
-    """A cache for this process; said once, when it is made."""
-    folder = tempfile.TemporaryDirectory(prefix="gemm_lab_cache_", ignore_cleanup_errors=True)
-    print(
-        f"{reason} Compiled kernels are kept in {folder.name} until this session ends; "
-        "GEMM_LAB_CACHE can name a folder that stays.",
-        file=sys.stderr,
-    )
-    return folder
+def libraries_dir() -> Path:
+    """The folder of the libraries that baselines are built into; it need not exist, and can be deleted at any time."""
+    chosen = os.environ.get("GEMM_LAB_CACHE")
+    usual = os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "gemm_lab")
+    return path_of(chosen or usual, "GEMM_LAB_CACHE") / "libraries"
 
 
 def timeout_s(default: float) -> float:
@@ -163,21 +132,6 @@ def _seconds(variable: str, default: float) -> float:
     return seconds
 
 
-def home_folder(variable: str, kind: str) -> Path:
-    """The folder gemm_lab below what `variable` of the environment says, or else the user's own folder of that kind.
-
-    kind: a key of `BEFORE`. A folder that an earlier release made stays in use.
-    """
-    base = os.environ.get(variable)
-    if base:
-        return Path(base) / "gemm_lab"
-    try:
-        before = Path.home() / BEFORE[kind] / "gemm_lab"
-    except RuntimeError:
-        raise ConfigError(f"The home folder is not known; set {variable} to a folder that you can write to.") from None
-    return before if before.is_dir() else Path(getattr(PlatformDirs("gemm_lab", appauthor=False), f"user_{kind}_dir"))
-
-
 def path_of(text: str, variable: str) -> Path:
     """The path that `variable` of the environment holds, ~ and ~user filled in; `ConfigError` where that cannot be."""
     try:
@@ -186,15 +140,3 @@ def path_of(text: str, variable: str) -> Path:
         raise ConfigError(
             f"{variable} is {text!r}, and nobody here has that home folder; set it to a folder that you can write to."
         ) from None
-
-
-def made_folder(folder: Path, variable: str) -> Path:
-    """The folder itself, made with its parents; the `ConfigError` of one that cannot be made names `variable`."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"The folder {folder} cannot be made ({getattr(error, 'strerror', error)}); "
-            f"set {variable} to a folder that you can write to."
-        ) from error
-    return folder

@@ -243,8 +243,6 @@ def activity(op: str, payload: dict[str, Any]) -> str:
 
 def locked(fd: int) -> bool:
     """Lock an open file for this process if no other has locked it; whether it is ours now."""
-    if fcntl is None:
-        return True
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 import gpu_runner as device
-from gpu_runner.settings import cache_dir
 from gpu_simulator.compiler import Compiled, compile
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
 from gpu_simulator.hardware.data_sheets import GPUS
@@ -73,9 +72,8 @@ class Experiment:
 
     def compile(self, arch: str) -> Compiled:
         """The kernel. Raises `NotHere` where no compiler makes machine code."""
-        source, kept = SOURCE.read_text(encoding="utf-8"), cache_dir() / "compiled"
-        name = f"calibration_{self.kind.lower()}"
-        made = compile(source, config=self.config, arch=arch, name=name, entry="gemm", cache=kept)
+        source, name = SOURCE.read_text(encoding="utf-8"), f"calibration_{self.kind.lower()}"
+        made = compile(source, config=self.config, arch=arch, name=name, entry="gemm")
         if not made.cubin:
             raise NotHere(f"Nothing can be measured: {WITHOUT_MACHINE_CODE}")
         return made

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 CELLS = [
     "import gemm_lab as lab\nlab.swizzle(rows=64, row_bytes=128)",
-    "p = lab.predict('How many wavefronts does it take?', hint='Count.')\np",
+    "p = lab.guess('How many wavefronts does it take?', hint='Count.')\np",
     "from gemm_lab.notebook import widgets\nwidgets.block_order(2048, 4096, 1024, (256, 128), 't4', 'grouped', 4)",
 ]
 SEEN = ["32wavefronts", "How many wavefronts", "grouped by 4 rows"]

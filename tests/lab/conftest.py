@@ -33,7 +33,7 @@ def made():
     counted = replace(run, backend="gpu", report=None, small=on_simulator.count_small(k, run.compiled, 256, 128, 64))
     asked = replace(run, backend="gpu", report=None)  # nothing was counted of it
     ones = np.ones((4, 4))
-    board, prediction, exercise = scoreboard(4096, on="h200"), lab.predict("How many?"), lab.exercise("06_swizzle")
+    board, prediction, exercise = scoreboard(4096, on="h200"), lab.guess("How many?"), lab.exercise("06_swizzle")
     edited = k.edit(layout=k.regions["layout"] + "\n")
     with pytest.raises(CompileError) as wrong:
         k.edit(layout="no C++").compile()

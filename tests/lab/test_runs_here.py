@@ -19,7 +19,6 @@ def an_h200(monkeypatch):
     present = hardware.Present("NVIDIA H200", "sm_90a", 132, (13, 0), 141.0, hardware.gpu("h200"))
     for module in (import_module("gemm_lab.lab.kernel"), backends, measuring):
         monkeypatch.setattr(module, "here", lambda: Here(present, True, ""))
-    monkeypatch.setattr(device, "available", lambda: True)
     monkeypatch.setattr(device, "holder", lambda: "")
     monkeypatch.delenv("GEMM_LAB_BACKEND", raising=False)
 

@@ -53,7 +53,7 @@ def test_no_colour_is_the_only_sign(made):
     shown = dict(pages(made))
     for name in set(verdicts) - {"Comparison"}:
         assert re.search("[✓✗] ", shown[name]), name
-    guess = lab.predict("How many marks?").answer(3)
+    guess = lab.guess("How many marks?").answer(3)
     assert "✓ You said 3" in guess.compare(3)._repr_html_() and "✗ You said 3" in guess.compare(4)._repr_html_()
     guess.answer(None)
 

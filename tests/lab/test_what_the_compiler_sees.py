@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.config import data_dir
-from gpu_runner.settings import cache_dir
+from gemm_lab.config import cache_dir, data_dir
 from gpu_simulator import compiler
 from gpu_simulator.compiler import compiled_cache, sandbox
 from gpu_simulator.compiler.compiler_process import CompilerProcess

@@ -11,6 +11,7 @@ from nbclient import NotebookClient
 import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.lab import Kernel, Run, kernel, on_simulator
+from gemm_lab.lab.actions import running
 from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.notebook import cells
 from gemm_lab.notebook.cells import WrongResult, below, error_page, parse_line, run_cell
@@ -128,14 +129,14 @@ def test_no_run_shows_the_kernel_and_settings_reach_it():
 def test_a_cell_can_leave_out_the_speed(monkeypatch):
     asked = []
 
-    def run(self, n, **options):
-        asked.append(options)
-        return Run(self, "simulator", n, n, n, self.compile(), passed=True, message="")
+    def run(kernel, n, m, k, options):
+        asked.append((options.timed, options.predict))
+        return Run(kernel, "simulator", n, n, n, kernel.compile(), passed=True, message="")
 
-    monkeypatch.setattr(Kernel, "run", run)
+    monkeypatch.setattr(running, "run", run)
     for line in (LINE, LINE + " --no-speed"):
         run_cell(line, LAYOUT, {})
-    assert asked == [{"timed": True, "predict": False}, {"timed": False, "predict": False}]
+    assert asked == [(True, False), (False, False)]
 
 
 def test_a_cell_without_a_region_is_the_whole_kernel():
@@ -238,10 +239,10 @@ def test_refused_inline_ptx_names_the_learners_line():
 
 
 def test_a_wrong_result_is_an_error_with_the_verdict(monkeypatch):
-    def wrong(self, n, **options):
-        return Run(self, "gpu", n, n, n, self.compile(), passed=False, message="D[0, 8] is 3, it should be <5>.")
+    def wrong(kernel, n, m, k, asked):
+        return Run(kernel, "gpu", n, n, n, kernel.compile(), passed=False, message="D[0, 8] is 3, it should be <5>.")
 
-    monkeypatch.setattr(Kernel, "run", wrong)
+    monkeypatch.setattr(running, "run", wrong)
     names = {}
     with pytest.raises(WrongResult, match="it should be") as caught:
         run_cell(LINE, LAYOUT, names)

@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import gemm_lab as lab
-from gemm_lab.notebook.predict import questions
+from gemm_lab.notebook.guess import questions
 from gemm_lab.notebook_files import KERNEL
 from tools import run_notebooks as run
 from tools.colab import FOLDED, is_setup
@@ -90,7 +90,7 @@ def minutes(cells) -> float:
         of_each = {
             r'@lab\.puzzle\("(?!\d\d_own_kernel)': 5,
             r'@lab\.puzzle\("\d\d_own_kernel': 20,
-            r"lab\.predict\(": 1.5,
+            r"lab\.guess\(": 1.5,
             r"lab\.exercise\(": 12 if title < "# 06" else 20,
         }
         found += 0.4 + sum(each * len(re.findall(call, cell.source)) for call, each in of_each.items())
@@ -157,7 +157,7 @@ def keeps_prose_short(book):
 def predicts_and_compares(book):
     asked = {}
     for number, cell in enumerate(code(book)):
-        asked |= {name: number for name in re.findall(r"^(\w+) = lab\.predict\(", cell.source, flags=re.M)}
+        asked |= {name: number for name in re.findall(r"^(\w+) = lab\.guess\(", cell.source, flags=re.M)}
     if not asked:
         yield "no prediction"
     for name, number in asked.items():
@@ -182,7 +182,7 @@ def keeps_answers_folded(book):
     """
     rewritten = book.cells[0].source[:4] < "# 06"
     for cell in code(book):
-        if rewritten and re.search(r'lab\.predict\("(?!\d\d_\w+"\))', cell.source):
+        if rewritten and re.search(r'lab\.guess\("(?!\d\d_\w+"\))', cell.source):
             yield f"question, hint or reason in the cell instead of questions.toml: {cell.source[:40]}"
         if ".compare(" not in cell.source:
             continue
@@ -251,7 +251,7 @@ def test_form(path, rule):
 
 
 def test_the_questions_of_the_file_are_those_that_the_notebooks_ask():
-    asked = [name for path in PATHS for name in re.findall(r'lab\.predict\(\\"(\d\d_\w+)\\"\)', path.read_text())]
+    asked = [name for path in PATHS for name in re.findall(r'lab\.guess\(\\"(\d\d_\w+)\\"\)', path.read_text())]
     assert sorted(asked) == sorted(questions())
 
 
@@ -321,7 +321,7 @@ def good_book():
     for name in "pqrs":
         cells += [
             new_markdown_cell("Guess."),
-            new_code_cell(f'{name} = lab.predict("01_{name}")\n{name}', execution_count=1),
+            new_code_cell(f'{name} = lab.guess("01_{name}")\n{name}', execution_count=1),
             new_markdown_cell("Count."),
             new_code_cell(f"{name}.compare(4)", execution_count=1, metadata={"tags": ["reveal"]}),
             new_markdown_cell("So."),
@@ -367,7 +367,7 @@ BREAKS = {
     ],
     keeps_answers_folded: [
         lambda b: b.cells[6].metadata.pop("tags"),
-        lambda b: b.cells[4].update(source='p = lab.predict("How many?", hint="four")'),
+        lambda b: b.cells[4].update(source='p = lab.guess("How many?", hint="four")'),
         lambda b: b.cells[6].update(outputs=[new_output("stream", text="balance 33.9")]),
         lambda b: b.cells[6].update(outputs=[new_output("display_data", {"text/html": "<b>It is 4.</b>"})]),
         lambda b: b.cells[6].update(outputs=[new_output("display_data", {"text/plain": "It is 4."})]),

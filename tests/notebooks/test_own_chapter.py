@@ -59,7 +59,7 @@ try:
     puzzle.check(lambda lane: (lane % 4, lane // 4))
 except lab.LabError as error:
     print(error)
-print(lab.predict("20_sectors").answer(32).compare())
+print(lab.guess("20_sectors").answer(32).compare())
 print(lab.puzzle("04_bank").title, "20_patch" in str(lab.progress()._table().lines()) or lab.progress().line)
 """
     )

@@ -10,7 +10,7 @@ from tools import run_notebooks as run
 @pytest.mark.long
 def test_store_writes_back_what_may_be_committed(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "mine"))
-    path, asked = tmp_path / "book.ipynb", "import gemm_lab as lab\np = lab.predict('How many?')\np"
+    path, asked = tmp_path / "book.ipynb", "import gemm_lab as lab\np = lab.guess('How many?')\np"
     book = new_notebook(
         cells=[
             new_code_cell(asked, metadata={"tags": ["x"], "collapsed": True}),

@@ -189,7 +189,7 @@ def test_words_about_running_a_cell_are_left_out_and_outputs_keep_their_links(ro
 def test_the_sentence_of_a_stored_answer_box_is_the_one_that_is_replaced():
     import gemm_lab as lab
 
-    assert pages.RUN_TO_ANSWER in lab.predict("How many?")._repr_html_()
+    assert pages.RUN_TO_ANSWER in lab.guess("How many?")._repr_html_()
 
 
 # ---- Widgets ----

@@ -1,11 +1,12 @@
 """The predicted speed on the card of a run: when there is one, and that no verdict is lost because of it."""
 
-from types import SimpleNamespace
+from importlib import import_module
 
 import pytest
 
 import gemm_lab as lab
 from gemm_lab.lab.actions import predicting, running
+from gemm_lab.lab.here import Here
 from gpu_simulator.errors import LabError
 
 NAME = "t4/03_swizzled"
@@ -22,7 +23,8 @@ def simulated(monkeypatch):
 
 def notebook(monkeypatch, gpu=False):
     monkeypatch.setattr(running, "in_notebook", lambda: True)
-    monkeypatch.setattr(running, "here", lambda: SimpleNamespace(usable=gpu))
+    found = Here(None, gpu, "" if gpu else "No GPU was found.")
+    monkeypatch.setattr(import_module("gemm_lab.lab.kernel"), "here", lambda: found)
 
 
 def test_the_card_says_what_is_predicted_and_how_it_was_tested():

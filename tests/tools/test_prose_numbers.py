@@ -105,9 +105,9 @@ def test_a_number_that_the_notebook_prints_rests_on_its_cell():
 
 
 def test_questions_are_prose():
-    cell = '%load_ext x\np = lab.predict("Is it 61.5 % of cuBLAS?", "%")\np'
+    cell = '%load_ext x\np = lab.guess("Is it 61.5 % of cuBLAS?", "%")\np'
     assert questions(cell) == "Is it 61.5 % of cuBLAS?" and unbacked([questions(cell)]) != []
-    assert questions('%%kernel t4/01\n lab.predict("1.5 times")') == ""
+    assert questions('%%kernel t4/01\n lab.guess("1.5 times")') == ""
 
 
 def test_support_says_what_it_is():

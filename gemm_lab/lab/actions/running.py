@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gemm_lab.lab import measuring, on_simulator
 from gemm_lab.lab.backends import backend_of
-from gemm_lab.lab.here import here, in_notebook
+from gemm_lab.lab.here import in_notebook
 from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.run import Run
@@ -18,13 +18,13 @@ from gpu_simulator.errors import ConfigError, LabError
 class Asked(NamedTuple):
     """The options of `Kernel.run`, which documents them."""
 
-    backend: str | None
-    seed: int
-    timed: bool
-    counted: bool
-    sure: bool
-    sms: int | None
-    predict: bool | None
+    backend: str | None = None
+    seed: int = 0
+    timed: bool = True
+    counted: bool = True
+    sure: bool = False
+    sms: int | None = None
+    predict: bool | None = None
 
 
 def run(kernel: Launchable, n: int, m: int | None, k: int | None, asked: Asked) -> Run:
@@ -32,13 +32,13 @@ def run(kernel: Launchable, n: int, m: int | None, k: int | None, asked: Asked) 
     found = _checked(kernel, n, m, k, asked)
     wanted = asked.predict
     if wanted is None:  # a named backend asks for counts, as judges do, and not for a speed
-        wanted = asked.backend is None and asked.timed and predicts_here()
+        wanted = asked.backend is None and asked.timed and predicts_here(kernel)
     return with_prediction(found) if wanted else found
 
 
-def predicts_here() -> bool:
+def predicts_here(kernel: Launchable) -> bool:
     """Whether a run has a predicted speed if nobody says otherwise: in a notebook without a GPU."""
-    return in_notebook() and not here().usable
+    return in_notebook() and not kernel.machine.usable
 
 
 def with_prediction(run: Run) -> Run:

@@ -18,7 +18,6 @@ from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.notebook.judges.conflict_reason import dearest_conflict
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
-from gpu_runner import KernelFault, KernelHang
 from gpu_simulator.compiler import Compiled, CompileError
 from gpu_simulator.errors import LabError, NotJudged
 
@@ -129,6 +128,8 @@ def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
     """A sentence if an answer that is right on the simulator is wrong on the GPU here; "" if not, or without a GPU."""
     if resolve_backend(None) != "gpu" or not answer.runs_here():
         return ""
+    from gpu_runner import KernelFault, KernelHang
+
     m, n, k = wanted["sizes"][-1]
     try:
         run = answer.run(n, m, k, seed=seed, timed=False, counted=False, backend="gpu")

@@ -13,8 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from gemm_lab.config import state_dir
-from gpu_runner.turns import locked
 from gpu_simulator.errors import LabError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where notebooks take no turns
+    fcntl = None
 
 WAIT_S, POLL_S = 5.0, 0.005  # another notebook holds the lock while it writes one small file
 
@@ -96,3 +100,13 @@ def _alone(file: Path) -> Iterator[None]:
     finally:
         if fd >= 0:
             os.close(fd)
+
+
+def locked(fd: int) -> bool:
+    """Lock an open file for this process if no other has locked it; whether it is ours now."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True

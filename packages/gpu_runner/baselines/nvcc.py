@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from gpu_runner.settings import cache_dir
+from gpu_runner.settings import libraries_dir
 from gpu_simulator.errors import LabError, MissingDependency
 
 FLAGS = ("-shared", "-O3", "-std=c++17", "--expt-relaxed-constexpr", "-Xcompiler=-fPIC", "-cudart=static", "-DNDEBUG")
@@ -47,7 +47,7 @@ class Build:
         """The path of the library in the cache. Its name is a hash of everything that can change the machine code."""
         text = self.source.read_text(encoding="utf-8")
         parts = (version(nvcc), FLAGS, text, sorted(self.defines.items()), self.arch, self.headers)
-        return cache_dir() / "libraries" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}.so"
+        return libraries_dir() / f"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}.so"
 
 
 def find() -> Path:

@@ -53,10 +53,10 @@ def test_the_rows_of_a_thread_lie_as_far_apart_as_notebook_02b_says():
 
 
 def test_the_speed_in_the_question_about_sectors_is_the_recorded_one():
-    from gemm_lab.notebook.predict import predict
+    from gemm_lab.notebook.guess import guess
 
     speed = lab.ladder("simt").recorded([4096]).tflops("simt/02", 4096)
-    assert f"runs at {speed:.1f} TFLOPS" in repr(predict("02_sectors")) and f"asked = {speed:.1f} *" in text_of("02b")
+    assert f"runs at {speed:.1f} TFLOPS" in repr(guess("02_sectors")) and f"asked = {speed:.1f} *" in text_of("02b")
 
 
 def test_the_passes_of_rung_03_are_those_that_the_profiler_counted():
@@ -77,7 +77,7 @@ def test_the_speed_of_the_tiles_is_not_shown_before_it_is_asked_for():
     place = next(
         n
         for n, cell in enumerate(before)
-        if "02_block" in "".join(cell["source"]) and "predict" in "".join(cell["source"])
+        if "02_block" in "".join(cell["source"]) and "lab.guess" in "".join(cell["source"])
     )
     shown = [
         out for cell in before[:place] for out in cell.get("outputs", ()) if "03_shared_memory_tiles" in json.dumps(out)

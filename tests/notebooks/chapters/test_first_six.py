@@ -7,7 +7,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.predict import questions
+from gemm_lab.notebook.guess import questions
 from gemm_lab.notebook_files import notebooks_in
 from gemm_lab_lessons.shared.three_counts import three_counts
 from gpu_simulator import MemoryFault
@@ -33,7 +33,7 @@ def printed(cell):
 def test_no_key_or_variable_of_a_prediction_tells_its_answer():
     keys = [key for key in questions() if key < "06"]
     asked = [
-        name for book in FIRST_SIX for cell in code(book) for name in re.findall(r"(\w+) = lab\.predict", cell.source)
+        name for book in FIRST_SIX for cell in code(book) for name in re.findall(r"(\w+) = lab\.guess", cell.source)
     ]
     assert len(keys) > 20 and len(asked) == len(keys)
     assert [name for name in (*keys, *asked) if TELLING.search(name)] == []

@@ -59,7 +59,7 @@ def test_every_widget_has_such_words():
 
 @pytest.mark.parametrize("choices", [(), ["memory", "a < b"]])
 def test_a_question_stands_beside_its_box_and_not_in_it(outputs, choices):
-    asked = lab.predict("Is it < 8?", choices=choices, hint="Count.")
+    asked = lab.guess("Is it < 8?", choices=choices, hint="Count.")
     words, view = outputs(asked)
     assert VIEW in view and "Is it &lt; 8?" not in view["text/html"] and "a picture of the box" in view["text/html"]
     assert words["text/html"].index("Is it &lt; 8?") < words["text/html"].index(ASLEEP), "the question is never hidden"
@@ -68,8 +68,8 @@ def test_a_question_stands_beside_its_box_and_not_in_it(outputs, choices):
 
 
 def test_without_a_front_end_of_widgets_there_is_one_output(outputs, monkeypatch):
-    monkeypatch.setattr("gemm_lab.notebook.predict.live", lambda box: {})
-    (only,) = outputs(lab.predict("Is it 8?"))
+    monkeypatch.setattr("gemm_lab.notebook.guess.live", lambda box: {})
+    (only,) = outputs(lab.guess("Is it 8?"))
     assert "Is it 8?" in only["text/html"] and "a picture of the box" in only["text/html"]
     monkeypatch.setattr("gemm_lab_lessons.shared.choices.live", lambda box: 1 / 0)
     (only,) = outputs(MADE["order of the output tiles"]())

@@ -12,6 +12,7 @@ from gemm_lab.lab import here
 from gemm_results.results import COLUMNS
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
+from gpu_simulator.hardware import presence
 from tools.recording import speeds
 from tools.recording.__main__ import main
 
@@ -84,7 +85,8 @@ def machine(monkeypatch):
         name, arch = GPUS[key]
         present = hardware.Present(name, arch, hardware.gpu(key).sms, (13, 0), 16.0, hardware.gpu(key))
         worker = Worker(name, wrong)
-        monkeypatch.setattr(device, "available", lambda: True)
+        monkeypatch.setattr(presence, "why_none", lambda: "")
+        monkeypatch.setattr(device, "why_not", lambda: "")
         monkeypatch.setattr(device, "present", lambda: present)
         monkeypatch.setattr(device, "session", lambda: worker)
         monkeypatch.setattr(device, "launch", worker.launch)
@@ -180,8 +182,6 @@ def test_what_fails_at_one_size_does_not_stop_the_others(machine, tmp_path, caps
 
 
 def test_nothing_is_recorded_without_a_gpu(monkeypatch):
-    monkeypatch.setattr(device, "available", lambda: False)
-    monkeypatch.setattr(device, "present", lambda: None)
-    monkeypatch.setattr(device, "why_not", lambda: "No GPU was found.")
+    monkeypatch.setattr(presence, "why_none", lambda: "No GPU was found.")
     with pytest.raises(LabError, match="Nothing can be recorded here: No GPU was found."):
         speeds.record(here())

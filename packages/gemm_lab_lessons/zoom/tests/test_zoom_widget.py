@@ -246,8 +246,8 @@ def test_what_is_handed_out_as_it_is_in_the_file_is_no_solution(made, reading):
         (['task = lab.exercise("01_block_tile")\ntask', "x = 1"], "01"),
         (
             [
-                'swap = lab.predict("01_swap")\nswap',
-                'verdict = lab.predict("00_verdict")\nverdict',
+                'swap = lab.guess("01_swap")\nswap',
+                'verdict = lab.guess("00_verdict")\nverdict',
                 "import gemm_lab as lab",
             ],
             "00",

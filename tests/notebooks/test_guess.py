@@ -5,8 +5,8 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.catalog import tomllib
-from gemm_lab.config import state_dir
-from gemm_lab.notebook.predict import questions
+from gemm_lab.config import data_dir, state_dir
+from gemm_lab.notebook.guess import questions
 from gpu_simulator.errors import ConfigError, LabError
 
 
@@ -16,7 +16,7 @@ def own_state(tmp_path, monkeypatch):
 
 
 def ask(question="How many wavefronts?", **more):
-    return lab.predict(question, "wavefronts", **more)
+    return lab.guess(question, "wavefronts", **more)
 
 
 def box_of(prediction):
@@ -49,8 +49,8 @@ def test_a_damaged_file_costs_the_answers_not_the_notebook():
 
 def test_what_is_stored_is_believed_only_if_it_answers_the_question():
     ask().answer(8)
-    lab.predict("Which?", choices=["a", "b"]).answer("a")
-    assert lab.predict("Which?", choices=["b", "c"]).value is None, "the choices have changed"
+    lab.guess("Which?", choices=["a", "b"]).answer("a")
+    assert lab.guess("Which?", choices=["b", "c"]).value is None, "the choices have changed"
     assert ask("Which?").value is None and "no answer yet" in repr(ask("Which?"))
     file = state_dir() / "predictions.json"
     file.write_text(file.read_text().replace("8.0", "[8]"))
@@ -79,22 +79,22 @@ def test_a_truth_that_is_no_number_is_refused(truth):
 
 
 def test_choices_that_are_numbers_are_compared_by_their_words():
-    prediction = lab.predict("How many?", choices=[1, 16])
+    prediction = lab.guess("How many?", choices=[1, 16])
     assert prediction.answer(16).compare(16).close and not prediction.compare(np.int64(1)).close
     with pytest.raises(ConfigError, match="choices is a list"):
-        lab.predict("How many?", choices="1, 16")
+        lab.guess("How many?", choices="1, 16")
 
 
 @pytest.mark.parametrize("bad", ["many", "", "nan", "inf", float("nan"), [8], {}])
 def test_what_is_no_number_is_refused(bad):
     prediction = ask().answer(8)
-    with pytest.raises(ConfigError, match="A prediction is a number"):
+    with pytest.raises(ConfigError, match="A guess is a number"):
         prediction.answer(bad)
     assert prediction.value == 8.0 and ask().value == 8.0
 
 
 def test_a_choice_must_be_one_of_the_choices():
-    prediction = lab.predict("Which unit waits?", choices=["memory", "tensor cores"])
+    prediction = lab.guess("Which unit waits?", choices=["memory", "tensor cores"])
     with pytest.raises(ConfigError, match="memory, tensor cores"):
         prediction.answer("banks")
     assert prediction.answer("memory").value == "memory"
@@ -133,7 +133,7 @@ def test_the_table_has_the_exact_questions():
 @pytest.mark.parametrize("name", EXACT)
 def test_of_an_exact_question_only_the_number_is_right(name):
     truth = EXACT[name]
-    question = lab.predict(name)
+    question = lab.guess(name)
     assert question.answer(truth).compare(float(truth)).close and "only the exact number" in question._repr_html_()
     for other in (truth + 1, truth - 1, truth + 0.1, truth * 1.03, truth * 1.0001, -truth, 0):
         told = question.answer(other).compare(float(truth))
@@ -142,7 +142,7 @@ def test_of_an_exact_question_only_the_number_is_right(name):
 
 @pytest.mark.parametrize("name", [name for name, entry in questions().items() if "factor" in entry])
 def test_an_estimate_says_its_tolerance_before_and_after(name):
-    question = lab.predict(name)
+    question = lab.guess(name)
     assert f"(right {question.tolerance})" in question._repr_html_()
     assert f": right {question.tolerance}." in repr(question.answer(10.01).compare(10.0))
     for far in (10 * question.factor + 0.1, 10 / question.factor / 1.05, -10):
@@ -152,7 +152,7 @@ def test_an_estimate_says_its_tolerance_before_and_after(name):
 def test_a_bad_kind_of_a_question_is_refused(monkeypatch):
     def asked(kind: str) -> None:
         entry = tomllib.loads(f'question = "How many?"\n{kind}\n')
-        monkeypatch.setattr("gemm_lab.notebook.predict.entries", lambda file: {"00_bad": (None, entry)})
+        monkeypatch.setattr("gemm_lab.notebook.guess.entries", lambda file: {"00_bad": (None, entry)})
         questions.cache_clear()
 
     for bad in ("", "exact = false", "factor = 1", "exact = true\nfactor = 1.1", 'exact = true\nchoices = ["a", "b"]'):
@@ -186,18 +186,18 @@ def test_a_bad_kind_of_a_question_is_refused(monkeypatch):
     ],
 )
 def test_the_verdict_says_how_far_an_answer_is_from_the_truth(name, answer, truth, told):
-    question = lab.predict(name).answer(answer)
+    question = lab.guess(name).answer(answer)
     assert told in repr(question.compare(truth, why="-")) + "."
     near = question.comparison._repr_html_()
     assert ("≈" in near) is ("near" in told)
 
 
 def test_an_answer_that_is_changed_after_the_verdict_is_not_called_the_first():
-    question = lab.predict("01_deeper").answer("halves")
+    question = lab.guess("01_deeper").answer("halves")
     assert "You said “halves”. It is “stays the same”." in repr(question.compare("stays the same"))
-    told = repr(lab.predict("01_deeper").answer("stays the same").compare("stays the same"))
+    told = repr(lab.guess("01_deeper").answer("stays the same").compare("stays the same"))
     assert "Now you say “stays the same”. It is “stays the same”: right. Your first answer was “halves”." in told
-    again = repr(lab.predict("01_deeper").answer("halves").compare("stays the same"))
+    again = repr(lab.guess("01_deeper").answer("halves").compare("stays the same"))
     assert "You said “halves”" in again and "first answer" not in again
     before = ask("Changed before the reveal?", exact=True).answer(4)
     assert "You said 8 wavefronts" in repr(before.answer(8).compare(8))
@@ -235,13 +235,13 @@ def test_a_prediction_that_comes_after_the_reveal_is_compared_at_once():
 
 
 def test_a_question_of_the_file_has_its_hint_its_answer_and_its_reason_there():
-    question = lab.predict("00_verdict")
+    question = lab.guess("00_verdict")
     told = question.answer("a crash").compare()
     assert "one row wrong" in repr(told) and question.why in repr(told) and question.hint in question._repr_html_()
     with pytest.raises(LabError, match="00_verdict"):
-        lab.predict("00_verdikt")
+        lab.guess("00_verdikt")
     with pytest.raises(ConfigError, match="give compare the value"):
-        lab.predict("00_loop").compare()
+        lab.guess("00_loop").compare()
 
 
 def test_a_hint_is_folded():
@@ -263,7 +263,7 @@ def test_a_hint_is_folded():
     ],
 )
 def test_a_unit_stands_behind_a_number_as_one_writes_it(unit, value, told):
-    assert told in lab.predict("How many?", unit=unit).compare(value)._repr_html_()
+    assert told in lab.guess("How many?", unit=unit).compare(value)._repr_html_()
 
 
 def test_a_wrong_answer_hears_by_how_much():
@@ -272,7 +272,7 @@ def test_a_wrong_answer_hears_by_how_much():
 
 
 def test_choices_are_compared_exactly():
-    prediction = lab.predict("Which unit waits?", choices=["memory", "tensor cores"]).answer("memory")
+    prediction = lab.guess("Which unit waits?", choices=["memory", "tensor cores"]).answer("memory")
     assert prediction.compare("memory").close is True
     told = prediction.compare("tensor cores")
     assert told.close is False and "memory" in repr(told) and "tensor cores" in repr(told)
@@ -293,21 +293,27 @@ def test_the_box_says_what_is_wrong_and_keeps_the_old_answer():
     box, note = box_of(prediction)
     assert box.value == "8"
     box.value = "eight"
-    assert "A prediction is a number" in note.value and prediction.value == 8.0
+    assert "A guess is a number" in note.value and prediction.value == 8.0
     box.value = "4"
     assert "stored: 4" in note.value and prediction.value == 4.0
 
 
 def test_choices_are_buttons():
-    prediction = lab.predict("Which unit waits?", choices=["memory", "tensor cores"])
+    prediction = lab.guess("Which unit waits?", choices=["memory", "tensor cores"])
     box, note = box_of(prediction)
     assert box.value is None, "nothing is chosen for the learner"
     box.value = "memory"
-    again = lab.predict("Which unit waits?", choices=["memory", "tensor cores"])
+    again = lab.guess("Which unit waits?", choices=["memory", "tensor cores"])
     assert again.value == "memory" and "memory" in note.value
 
 
 def test_the_question_is_escaped_wherever_it_is_shown():
-    prediction = lab.predict("Is a < b?", "<i>")
+    prediction = lab.guess("Is a < b?", "<i>")
     assert "&lt; b" in prediction._repr_html_() and "<i>" not in prediction._repr_html_()
     assert all("<i>" not in box.value for box in prediction._widget().children[0].children[1:])
+
+
+def test_the_former_name_answers_in_notebooks_that_were_copied_and_ours_use_the_new_one():
+    assert lab.predict is lab.guess and "predict" not in lab.__all__
+    books = sorted(data_dir("notebooks").glob("*.ipynb"))
+    assert books and [book.name for book in books if "lab.predict" in book.read_text(encoding="utf-8")] == []

@@ -1,4 +1,4 @@
-"""`lab.predict(…)`: asks the learner to predict a result, and later says how close the prediction was.
+"""`lab.guess(…)`: asks the learner to guess a result beforehand, and later says how close the guess was.
 
 A question has an exact answer, of which only the very number is right, or asks for an estimate, which is right within a
 factor. The reader sees beside the box which of the two it is. The answers are kept in predictions.json in the state
@@ -33,7 +33,7 @@ FACTOR = 1.1  # an estimate is right within this factor, if the question names n
 NEAR = 1.5  # a wrong estimate within this factor is called near, if the question does not forbid it
 
 
-class Prediction:
+class Guess:
     """A question to the learner. `value` is the answer, or None if there is none yet.
 
     The answer is a number, in `unit`, or one of `choices` if there are any. exact: only the very number is right; False
@@ -76,7 +76,7 @@ class Prediction:
         number = isinstance(stored, (int, float)) and not isinstance(stored, bool) and math.isfinite(stored)
         return float(stored) if number else None
 
-    def answer(self, value: float | str | None) -> Prediction:
+    def answer(self, value: float | str | None) -> Guess:
         """Store an answer: a number, or one of the choices; None deletes it. The answer box and cells can call this.
 
         Raises `ConfigError` for anything else.
@@ -91,7 +91,7 @@ class Prediction:
             except (TypeError, ValueError):
                 value = math.nan
             if not math.isfinite(value):
-                raise ConfigError("A prediction is a number, such as 4 or 2.5.")
+                raise ConfigError("A guess is a number, such as 4 or 2.5.")
         self.value = value
         _store(self.key, value)
         if self.comparison is not None:
@@ -108,8 +108,8 @@ class Prediction:
         """Compare the answer with `truth`, which was counted or measured; raises `ConfigError` for a wrong type.
 
         truth: may be left out if questions.toml has the answer. why: an explanation, shown with the answer; by default
-        that of questions.toml. Without a prediction both are folded, and they stay so in a stored notebook. A
-        prediction that is typed in later shows them beside the box at once.
+        that of questions.toml. Without a guess both are folded, and they stay so in a stored notebook. A
+        guess that is typed in later shows them beside the box at once.
         """
         truth = self.known if truth is None else truth
         if truth is None:
@@ -210,53 +210,53 @@ class Prediction:
 
 
 class Comparison:
-    """A prediction compared with the true value, and the reason for it."""
+    """A guess compared with the true value, and the reason for it."""
 
-    def __init__(self, prediction: Prediction, truth: float | str, why: str = ""):
-        self.prediction, self.truth, self.why = prediction, truth, why
+    def __init__(self, guess: Guess, truth: float | str, why: str = ""):
+        self.guess, self.truth, self.why = guess, truth, why
 
     @property
     def exact(self) -> bool:
         """Whether only the very number is right."""
-        if self.prediction.choices or self.prediction.exact is not None:
-            return bool(self.prediction.choices or self.prediction.exact)
+        if self.guess.choices or self.guess.exact is not None:
+            return bool(self.guess.choices or self.guess.exact)
         return isinstance(self.truth, numbers.Integral)
 
     @property
     def close(self) -> bool | None:
         """True for a right answer, False for a wrong one, None without an answer."""
-        value = self.prediction.value
+        value = self.guess.value
         if value is None:
             return None
-        if self.prediction.choices:
+        if self.guess.choices:
             return value == self.truth
         if self.exact:  # a truth that was computed may be off in its last bits
             return math.isclose(value, self.truth, rel_tol=1e-9)
-        return self._within(self.prediction.factor)
+        return self._within(self.guess.factor)
 
     @property
     def near(self) -> bool:
         """Whether an estimate is wrong and not far from the truth. Where only one number is right, none is near it."""
-        p = self.prediction
+        p = self.guess
         if self.close or self.exact or p.value is None or not p.may_be_near:
             return False
         return self._within(max(NEAR, 1.5 * p.factor))
 
     def _within(self, factor: float) -> bool:
         """Whether the answer is at most `factor` times the truth, or below 2 at most that share away from it."""
-        value, truth = self.prediction.value, self.truth
+        value, truth = self.guess.value, self.truth
         if value * truth <= 0:
             return value == truth
         times = value / truth
         return abs(times - 1) <= factor - 1 + 1e-9 if factor < 2 else 1 / factor <= times <= factor
 
     def __repr__(self) -> str:
-        if self.prediction.value is None:
-            return f"Predict first: “{self.prediction.question}” The answer is then shown here."
+        if self.guess.value is None:
+            return f"Predict first: “{self.guess.question}” The answer is then shown here."
         return " ".join(filter(None, [self._verdict(), self.why]))
 
     def _verdict(self) -> str:
-        p, truth = self.prediction, self.prediction._text(self.truth)
+        p, truth = self.guess, self.guess._text(self.truth)
         assert p.value is not None
         changed = p.first is not None and p.first != p.value
         said = f"{'Now you say' if changed else 'You said'} {p._text(p.value)}. It is {truth}"
@@ -265,7 +265,7 @@ class Comparison:
 
     def _distance(self) -> str:
         """What stands behind the truth: ": right", how far the answer is from it, or nothing."""
-        p = self.prediction
+        p = self.guess
         if self.close:
             return ": right" if self.exact else f": right {p.tolerance}"
         if p.choices or p.value == 0 or self.truth == 0:
@@ -283,22 +283,22 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         why = f" {escape(self.why)}" if self.why else ""
-        if self.prediction.value is None:  # the answer is folded, so that a reader can still guess
-            answer = f"It is {escape(self.prediction._text(self.truth))}.{why}"
+        if self.guess.value is None:  # the answer is folded, so that a reader can still guess
+            answer = f"It is {escape(self.guess._text(self.truth))}.{why}"
             return card(folded("The answer, for when you have predicted it", answer), theme.NOTE)
         sign = "≈" if self.near else mark(bool(self.close))
         return card(f"{sign} {escape(self._verdict())}{why}", theme.GOOD if self.close else theme.CLOSE)
 
 
 @checked
-def predict(
+def guess(
     question: str,
     unit: str = "",
     choices: tuple[str, ...] | list[str] = (),
     hint: str = "",
     exact: bool | None = None,
-) -> Prediction:
-    """Ask the learner a question. Returns the `Prediction`; `prediction.compare(truth)` shows how close it was.
+) -> Guess:
+    """Ask the learner a question. Returns the `Guess`; `guess.compare(truth)` shows how close it was.
 
     question: its text, or the name of a question of questions.toml, such as "00_loop". There, hint and
     explanation are out of sight of somebody who reads the cell. unit: of a numeric answer. choices: the possible
@@ -306,13 +306,16 @@ def predict(
     estimate; by default a true value that is a whole number is exact. Raises `LabError` for a name that does not exist.
     """
     if not _NAME.match(question):
-        return Prediction(question, unit, choices, hint, exact=exact)
+        return Guess(question, unit, choices, hint, exact=exact)
     if question in questions():
-        return Prediction(**questions()[question])
+        return Guess(**questions()[question])
     if not questions():
         raise LabError(f"There is no question {shown(question)}. {NONE}")
     near = difflib.get_close_matches(question, questions(), n=3, cutoff=0.3) or list(questions())[:3]
     raise LabError(f"There is no question {shown(question)}. Did you mean {', '.join(near)}?")
+
+
+predict = guess  # its name in earlier notebooks, which answers for one release
 
 
 @lru_cache(maxsize=1)
