@@ -48,7 +48,7 @@ _HOMES = {
     "puzzle": "gemm_lab.notebook.puzzle",
     "exercise": "gemm_lab.notebook.exercises",
 }
-__all__ = sorted(_HOMES)
+__all__ = sorted(_HOMES.keys() - {"predict"})
 __version__ = "1.0.0"
 
 

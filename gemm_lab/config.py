@@ -19,12 +19,16 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
+from platformdirs import PlatformDirs
+
 from gemm_results.data_folders import DOCUMENTS as DOCUMENTS
 from gemm_results.data_folders import data_dir as data_dir
 from gpu_simulator.errors import ConfigError
 
 BACKENDS = ("auto", "gpu", "simulator")
 MOST_SMS = 4096
+# Where release 1.0 kept a user's folders, on every system.
+BEFORE = {"cache": ".cache", "state": ".local/state"}
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -38,7 +42,7 @@ def cache_dir() -> Path:
     if chosen := os.environ.get("GEMM_LAB_CACHE"):
         return made_folder(Path(chosen), "GEMM_LAB_CACHE")
     try:
-        folder = made_folder(home_folder("XDG_CACHE_HOME", ".cache"), "XDG_CACHE_HOME")
+        folder = made_folder(home_folder("XDG_CACHE_HOME", "cache"), "XDG_CACHE_HOME")
         if os.access(folder, os.W_OK):
             return folder
         reason = f"The folder {folder} cannot be written to."
@@ -92,15 +96,19 @@ def sms(asked: int | None = None) -> int | None:
     return int(text) if text else None
 
 
-def home_folder(variable: str, default: str) -> Path:
-    """The folder gemm_lab below what `variable` of the environment says, or below `default` in the user's home."""
+def home_folder(variable: str, kind: str) -> Path:
+    """The folder gemm_lab below what `variable` of the environment says, or else the user's own folder of that kind.
+
+    kind: a key of `BEFORE`. A folder that an earlier release made stays in use.
+    """
     base = os.environ.get(variable)
     if base:
         return Path(base) / "gemm_lab"
     try:
-        return Path.home() / default / "gemm_lab"
+        before = Path.home() / BEFORE[kind] / "gemm_lab"
     except RuntimeError:
         raise ConfigError(f"The home folder is not known; set {variable} to a folder that you can write to.") from None
+    return before if before.is_dir() else Path(getattr(PlatformDirs("gemm_lab", appauthor=False), f"user_{kind}_dir"))
 
 
 def made_folder(folder: Path, variable: str) -> Path:
