@@ -43,18 +43,18 @@ _HOMES = {
     "occupancy": "gpu_simulator.hardware.occupancy",
     "figure": "gemm_lab.notebook.show",
     "guess": "gemm_lab.notebook.guess",
-    "predict": "gemm_lab.notebook.guess",  # the name of `guess` in earlier notebooks; it answers for one release
     "progress": "gemm_lab.notebook.remembered.progress",
     "puzzle": "gemm_lab.notebook.puzzle",
     "exercise": "gemm_lab.notebook.exercises",
 }
-__all__ = sorted(_HOMES.keys() - {"predict"})
+_FORMER = {"predict": "gemm_lab.notebook.guess"}  # what `guess` was called; for copies of earlier notebooks
+__all__ = sorted(_HOMES)
 __version__ = "1.0.0"
 
 
 def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that importing the package is fast."""
-    home = _HOMES.get(name)
+    home = _HOMES.get(name) or _FORMER.get(name)
     if home is None:
         added = {} if name.startswith("__") else _added()
         if name not in added:

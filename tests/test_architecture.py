@@ -100,7 +100,6 @@ THIRD_PARTY = {
         "httpx",
         "ml_dtypes",
         "numpy",
-        "platformdirs",
         "psutil",
         "pynvml",
         "torch",
@@ -108,7 +107,7 @@ THIRD_PARTY = {
     },
     "gpu_timing": {"numpy"},
     "gemm_results": {"matplotlib", "numpy"},
-    "gemm_lab.config": set(),
+    "gemm_lab.config": {"platformdirs"},
     "gemm_lab.catalog": {"tomli"},  # the standard library's tomllib before Python 3.11
     "gemm_lab.compiling": set(),
     "gemm_lab.source_text": set(),

@@ -34,6 +34,7 @@ FACE = {
     "hardware.mma_layouts",
     "hardware.number_types",
     "hardware.occupancy",
+    "hardware.presence",
     "hardware.swizzle",
     "hardware.tensor_map",
     "hardware.wmma_access",
