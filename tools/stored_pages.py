@@ -90,6 +90,7 @@ def differences(paths: list[Path], store: bool = False) -> list[Difference]:
             resources=where,
             timeout=300,
             allow_errors=True,
+            coalesce_streams=True,
             extra_arguments=["--log-level=ERROR"],
         )
         client.execute(env=without_gpu | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
