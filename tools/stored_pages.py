@@ -33,7 +33,8 @@ from tools import run_notebooks
 RECORDED = "recorded"
 OPENING = "import gemm_lab as lab\n%load_ext gemm_lab\nfrom tools import stored_pages\nstored_pages.only_recorded()"
 READS = re.compile(
-    r"\b(bench|sustained|bursts?|recorded|scoreboard|published|predictions|ratio|gain|ratios|three_counts)\b"
+    r"\b(bench|sustained|bursts?|recorded|scoreboard|published|predictions|ablations|requests|three_counts)\b"
+    r"|\b(ratios?|gain)\b"
     r"|\.(profile|ablate|roofline|gains?|plot_trace|plot_l2)\("
 )
 LAUNCHES = re.compile(r"\.(run|predict|check|timeline)\(|predicted_timeline|lab\.simulate|inject_fault|widgets\.")
@@ -89,6 +90,7 @@ def differences(paths: list[Path], store: bool = False) -> list[Difference]:
             resources=where,
             timeout=300,
             allow_errors=True,
+            coalesce_streams=True,
             extra_arguments=["--log-level=ERROR"],
         )
         client.execute(env=without_gpu | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})

@@ -44,7 +44,7 @@ class Predictions:
         return against_recorded(self.rungs, self.blind, self.worst, self.gpu)
 
     def _table(self) -> Table:
-        header = ["ladder", "rungs", "median error", "within 15 %", "blind trials", "median error", "within 15 %"]
+        header = ["ladder", "cards", "median error", "within 15 %", "blind trials", "median error", "within 15 %"]
         names = [name for name in catalog.ladders() if any(one.family == name for one in [*self.rungs, *self.blind])]
         body = [[name, *self._cells(name)] for name in names] + [["all", *self._cells()]]
         caption = (
