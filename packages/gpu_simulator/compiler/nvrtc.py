@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from gpu_simulator.compiler import clang, compiled_cache, compiler_process
 from gpu_simulator.compiler.diagnostics import (
@@ -115,7 +116,8 @@ def compile(
         return cached
     front_end = _with_clang if compiler == "clang" else _with_nvrtc
     folders = [str(folder) for folder in include]
-    ptx, cubin, warnings, log = front_end(source, config, arch, name, files, folders, list(instances), standard)
+    request = Request(source, config, arch, name, files, folders, list(instances), standard)
+    ptx, cubin, warnings, log = front_end(request)
     entry = _entry(ptx, entry, name)
     resources = _resources(log, entry)
     if not cubin:
@@ -168,35 +170,28 @@ def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
     for text, first_line, file in ((*cell, "cell") if cell else ("", 1, ""), (source, 1, file_name(name))):
         if stray := re.search("[\\0\ud800-\udfff]", text):
             line = first_line + text.count("\n", 0, stray.start())
-            raise CompileError(
-                name,
-                [
-                    Diagnostic(
-                        file,
-                        line,
-                        "error",
-                        (
-                            f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; "
-                            "type the line anew"
-                        ),
-                    )
-                ],
-            )
+            said = f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; type the line anew"
+            raise CompileError(name, [Diagnostic(file, line, "error", said)])
+
+
+class Request(NamedTuple):
+    """What a compiler is asked for; see `compile`. files: texts that messages may quote.   include: folders."""
+
+    source: str
+    config: Mapping[str, int]
+    arch: str
+    name: str
+    files: Mapping[str, str]
+    include: list[str]
+    instances: Sequence[str]
+    standard: str
 
 
 Made = tuple[str, bytes, list[Diagnostic], str]  # PTX, CUBIN, warnings, and the log that names the resources
 
 
-def _with_nvrtc(
-    source: str,
-    config: Mapping[str, int],
-    arch: str,
-    name: str,
-    files: Mapping[str, str],
-    include: list[str],
-    instances: Sequence[str],
-    standard: str,
-) -> Made:
+def _with_nvrtc(asked: Request) -> Made:
+    source, config, arch, name, files, include, instances, standard = asked
     own = ("cell", file_name(name))
     text, option = _with_exports(source), f"-std={standard}"
     log, ptx, cubin = _nvrtc(text, config, arch, name, include, [option, "-Xptxas=-v"], instances)
@@ -212,16 +207,8 @@ def _with_nvrtc(
     return ptx, cubin, [*(d for d in diagnostics if d.severity == "warning"), *ptxas_warnings(log)], log
 
 
-def _with_clang(
-    source: str,
-    config: Mapping[str, int],
-    arch: str,
-    name: str,
-    files: Mapping[str, str],
-    include: list[str],
-    instances: Sequence[str],
-    standard: str,
-) -> Made:
+def _with_clang(asked: Request) -> Made:
+    source, config, arch, name, files, include, instances, standard = asked
     if instances:
         raise ConfigError(f"clang cannot be asked for {', '.join(instances)}; write the kernel without a template.")
     file = file_name(name)
@@ -245,20 +232,9 @@ def _entry(ptx: str, entry: str | None, name: str) -> str:
     if entry is None:
         entry = found[0] if len(found) == 1 else ""
     elif entry not in found:
-        raise CompileError(
-            name,
-            [
-                Diagnostic(
-                    file_name(name),
-                    0,
-                    "error",
-                    (
-                        f'there is no kernel called {entry}; write `extern "C" __global__ void {entry}(…)`'
-                        + (f" (found {', '.join(found)})" if found else "")
-                    ),
-                )
-            ],
-        )
+        said = f'there is no kernel called {entry}; write `extern "C" __global__ void {entry}(…)`'
+        said += f" (found {', '.join(found)})" if found else ""
+        raise CompileError(name, [Diagnostic(file_name(name), 0, "error", said)])
     return entry
 
 
@@ -278,20 +254,11 @@ def _nvrtc(
     try:
         return compiler_process.COMPILER.ask(text, dict(config), arch, name, include, extra, instances)
     except compiler_process.Lost as lost:
-        raise CompileError(
-            name,
-            [
-                Diagnostic(
-                    file_name(name),
-                    0,
-                    "error",
-                    (
-                        f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. "
-                        "Your session is unharmed. Undo the last change or write it differently."
-                    ),
-                )
-            ],
-        ) from None
+        said = (
+            f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. "
+            "Your session is unharmed. Undo the last change or write it differently."
+        )
+        raise CompileError(name, [Diagnostic(file_name(name), 0, "error", said)]) from None
 
 
 # ---- Reading what came out --------------------------------------------------
