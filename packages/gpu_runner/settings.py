@@ -21,8 +21,6 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-from platformdirs import PlatformDirs
-
 from gpu_simulator.errors import ConfigError
 
 DEFAULT_IDLE_S = 600.0
@@ -30,7 +28,7 @@ DEFAULT_IDLE_S = 600.0
 
 BUSY = ("wait", "simulator")
 
-# Where release 1.0 kept a user's folders, on every system.
+# Where Linux keeps a user's folders, and where release 1.0 kept them on every system.
 BEFORE = {"cache": ".cache", "state": ".local/state"}
 
 
@@ -175,7 +173,11 @@ def home_folder(variable: str, kind: str) -> Path:
         before = Path.home() / BEFORE[kind] / "gemm_lab"
     except RuntimeError:
         raise ConfigError(f"The home folder is not known; set {variable} to a folder that you can write to.") from None
-    return before if before.is_dir() else Path(getattr(PlatformDirs("gemm_lab", appauthor=False), f"user_{kind}_dir"))
+    if sys.platform not in ("win32", "darwin") or before.is_dir():
+        return before
+    import platformdirs
+
+    return Path(getattr(platformdirs.PlatformDirs("gemm_lab", appauthor=False), f"user_{kind}_dir"))
 
 
 def path_of(text: str, variable: str) -> Path:
