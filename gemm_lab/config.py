@@ -19,15 +19,13 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-from platformdirs import PlatformDirs
-
 from gemm_results.data_folders import DOCUMENTS as DOCUMENTS
 from gemm_results.data_folders import data_dir as data_dir
 from gpu_simulator.errors import ConfigError
 
 BACKENDS = ("auto", "gpu", "simulator")
 MOST_SMS = 4096
-# Where release 1.0 kept a user's folders, on every system.
+# Where Linux keeps a user's folders, and where release 1.0 kept them on every system.
 BEFORE = {"cache": ".cache", "state": ".local/state"}
 
 PACKAGE = Path(__file__).resolve().parent
@@ -108,7 +106,11 @@ def home_folder(variable: str, kind: str) -> Path:
         before = Path.home() / BEFORE[kind] / "gemm_lab"
     except RuntimeError:
         raise ConfigError(f"The home folder is not known; set {variable} to a folder that you can write to.") from None
-    return before if before.is_dir() else Path(getattr(PlatformDirs("gemm_lab", appauthor=False), f"user_{kind}_dir"))
+    if sys.platform not in ("win32", "darwin") or before.is_dir():
+        return before
+    import platformdirs
+
+    return Path(getattr(platformdirs.PlatformDirs("gemm_lab", appauthor=False), f"user_{kind}_dir"))
 
 
 def made_folder(folder: Path, variable: str) -> Path:

@@ -4,6 +4,7 @@ import ctypes
 import re
 from pathlib import Path
 
+import platformdirs
 import pytest
 from platformdirs.macos import MacOS
 
@@ -272,11 +273,13 @@ def test_a_folder_is_where_the_system_keeps_such_folders_unless_an_earlier_relea
 ):
     monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    monkeypatch.setattr(config, "PlatformDirs", MacOS)
-    library = MacOS("gemm_lab", False)
-    assert "Library" in library.user_cache_dir
-    assert config.home_folder(variable, kind) == Path(getattr(library, f"user_{kind}_dir"))
+    monkeypatch.setattr(platformdirs, "PlatformDirs", MacOS)
     before = tmp_path / config.BEFORE[kind] / "gemm_lab"
+    monkeypatch.setattr(config.sys, "platform", "linux")
+    assert config.home_folder(variable, kind) == before
+    monkeypatch.setattr(config.sys, "platform", "darwin")
+    found = config.home_folder(variable, kind)
+    assert "Library" in found.parts and found == Path(getattr(MacOS("gemm_lab", False), f"user_{kind}_dir"))
     before.mkdir(parents=True)
     assert config.home_folder(variable, kind) == before
     monkeypatch.setenv(variable, str(tmp_path / "own"))

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BLOCKED = """
 import importlib.abc, sys, threading
 ABSENT = {"cuda", "cupy", "torch", "psutil", "matplotlib", "PIL", "IPython", "ipywidgets", "anywidget", "landlockpy",
-          "tqdm", "nbformat", "nbclient", "_multiprocessing", "pynvml", "ziglang"}
+          "tqdm", "nbformat", "nbclient", "_multiprocessing", "platformdirs", "pynvml", "ziglang"}
 class Blocker(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in ABSENT:

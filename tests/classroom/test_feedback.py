@@ -12,10 +12,7 @@ from small_course import (  # noqa: E402
     CHOICE,
     KERNEL,
     NAME,
-    Course,
-    answer,
-    by_a_word,
-    nbgrader_steps,  # noqa: E402
+    answer,  # noqa: E402
 )
 
 from gemm_lab.notebook.exercises import exercises  # noqa: E402
@@ -73,16 +70,6 @@ MARKDOWN = [
 ]
 GOOD_MARKDOWN = "# Head\n\nA **bold** word, `code`, [a link](https://example.org/a), ![p](images/roofline.png), $x^2$.\n\n| a |\n|---|\n| 1 |"
 SCHEMES = re.compile(r"\s*(?:https?:|mailto:|#|data:image/(?:png|jpeg|gif|webp);base64,|(?![a-z][a-z0-9+.-]*:))", re.I)
-
-
-@pytest.fixture(scope="module")
-def classroom(tmp_path_factory):
-    return Course(tmp_path_factory.mktemp("classroom"))
-
-
-@pytest.fixture(autouse=True)
-def judge(monkeypatch):
-    monkeypatch.setattr(nbgrader_steps, "grade", by_a_word)
 
 
 def dangers(page):

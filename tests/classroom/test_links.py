@@ -4,19 +4,9 @@ import pytest
 
 pytest.importorskip("nbgrader", reason="needs the extra course")
 
-from small_course import CHOICE, KERNEL, NAME, Course, by_a_word, nbgrader_steps  # noqa: E402
+from small_course import CHOICE, KERNEL, NAME  # noqa: E402
 
 ALL, NONE = {KERNEL: 10, CHOICE: 10}, {KERNEL: 0, CHOICE: 0}
-
-
-@pytest.fixture(scope="module")
-def classroom(tmp_path_factory):
-    return Course(tmp_path_factory.mktemp("classroom"))
-
-
-@pytest.fixture(autouse=True)
-def judge(monkeypatch):
-    monkeypatch.setattr(nbgrader_steps, "grade", by_a_word)
 
 
 def everything_in(folder):

@@ -31,17 +31,8 @@ from small_course import (  # noqa: E402
 
 from gemm_lab_classroom.submission import notebook_of  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("graded_by_a_word")
 ALL, NONE = {KERNEL: 10, CHOICE: 10}, {KERNEL: 0, CHOICE: 0}
-
-
-@pytest.fixture(scope="module")
-def classroom(tmp_path_factory):
-    return Course(tmp_path_factory.mktemp("classroom"))
-
-
-@pytest.fixture(autouse=True)
-def judge(monkeypatch):
-    monkeypatch.setattr(nbgrader_steps, "grade", by_a_word)
 
 
 def insert_copy(book, name, text, after=0):

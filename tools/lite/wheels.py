@@ -22,7 +22,7 @@ from tools.live import packages
 
 ROOT = Path(__file__).resolve().parents[2]
 # What the lab imports in the page, and what JupyterLite's kernel installs before it starts.
-NEEDED = ("anywidget", "comm", "ipython", "ipywidgets", "jedi", "micropip", "platformdirs", "tqdm")
+NEEDED = ("anywidget", "comm", "ipython", "ipywidgets", "jedi", "micropip", "tqdm")
 LEFT_OUT = ("jupyterlab-widgets", "widgetsnbextension")  # JavaScript of other front ends, which no module imports
 ABI = "cp314-cp314-pyemscripten_2026_0_wasm32"
 PYODIDE = {

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from gpu_simulator.errors import LabError
 from tools.live.build import build
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Build the page; exit code 1 and a sentence if something is missing."""
-    parser = argparse.ArgumentParser(prog="python -m tools.live", description="Write the live page into a folder.")
+def main(
+    arguments: list[str] | None = None,
+    module: str = "tools.live",
+    what: str = "the live page",
+    build: Callable[[Path, Path | None, Path], dict[str, int]] = build,
+) -> int:
+    """Build the page, or `what` another module builds; exit code 1 and a sentence if something is missing."""
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=f"Write {what} into a folder.")
     parser.add_argument("into", type=Path)
     parser.add_argument("--wheels", type=Path, default=None, help="folder with NumPy and ml_dtypes for Pyodide")
     parser.add_argument("--cache", type=Path, default=Path("build/npm"), help="where packages of npm are kept")
