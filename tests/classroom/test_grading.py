@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.compiling import NotJudged
 from gemm_lab.config import PACKAGE, cache_dir
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 from gemm_lab_classroom import grading
 from gemm_lab_classroom.grading import Grade, grade, judged
 from gemm_lab_classroom.skeletons import skeleton, solution
 from gpu_simulator.compiler import compiled_cache
-from gpu_simulator.errors import LabError, NotJudged
+from gpu_simulator.errors import LabError
 from tools.wrong_answers import kernel_of
 
 KERNEL = "02_inner_product"
