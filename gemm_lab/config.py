@@ -1,7 +1,7 @@
 """The lab's folders, and its environment variables.
 
-`gpu_runner.settings` has the variables of the GPU, and `gpu_simulator.memory_limit` that of a simulated launch's memory.
-Those of the lab are:
+`gpu_runner.settings` has the variables of the GPU, and `gpu_simulator.memory_limit` that of a launch's memory on the
+simulator. Those of the lab are:
 
 GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder, or a temporary one
 GEMM_LAB_BACKEND     auto (default), gpu or simulator
