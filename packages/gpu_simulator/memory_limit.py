@@ -100,7 +100,7 @@ def blocks_at_once(
     if rest + each <= limit:
         return max(1, min(wanted, (limit - rest) // each))
     parts = {**fixed, **a_block}
-    largest = sorted(parts, key=parts.get, reverse=True)[:3]
+    largest = sorted(parts, key=parts.__getitem__, reverse=True)[:3]
     words = ", ".join(f"{in_words(parts[name])} for {name}" for name in largest if parts[name])
     remedy = REMEDIES[next(key for key in REMEDIES if largest[0].startswith(key))]
     raise LaunchError(
