@@ -23,13 +23,17 @@ from gemm_lab.config import data_dir
 from gemm_lab.ladder_expressions import evaluate
 from gemm_lab.source_text import Region, find_regions, listed, state
 from gpu_simulator.argument_checks import as_whole, shown
-from gpu_simulator.errors import ConfigError, SizeError, UnknownKernel
+from gpu_simulator.errors import ConfigError, LabError, SizeError
 
 LONGEST_EDGE = 65_536  # the largest M, N or K
 MATRICES = ("a", "b", "c", "d")
 OPERANDS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
 RENAMED = {"lessons": "first_kernels"}  # ladders that answer to an older name
 DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+
+
+class UnknownKernel(LabError):
+    """No kernel or ladder has this name; the message lists names that are close."""
 
 
 # ---- What a ladder computes -------------------------------------------------

@@ -11,6 +11,16 @@ from collections.abc import Mapping
 from gemm_lab.config import cache_dir, data_dir
 from gpu_simulator import compiler
 from gpu_simulator.compiler import Compiled
+from gpu_simulator.compiler.compiler_process import CompilerStalled
+from gpu_simulator.errors import LabError
+
+
+class NotJudged(LabError):
+    """The work stopped because of the machine, not because of the answer: a process was killed, a file not written.
+
+    It is neither a pass nor a fail. Checks let this error propagate, and `gemm_lab_classroom.grading` gives it a
+    verdict of its own.
+    """
 
 
 def compile(
@@ -22,15 +32,21 @@ def compile(
     entry: str = "gemm",
     cell: tuple[str, int] | None = None,
 ) -> Compiled:
-    """See `gpu_simulator.compiler.compile` for the arguments, the result and the errors."""
-    return compiler.compile(
-        source,
-        config=config,
-        arch=arch,
-        name=name,
-        entry=entry,
-        cell=cell,
-        include=[data_dir("kernels") / "include"],
-        cache=cache_dir() / "compiled",
-        using=os.environ.get("GEMM_LAB_COMPILER") or None,
-    )
+    """See `gpu_simulator.compiler.compile` for the arguments, the result and the errors.
+
+    Raises `NotJudged` where the compiler's process got no processor time, which says nothing about the source.
+    """
+    try:
+        return compiler.compile(
+            source,
+            config=config,
+            arch=arch,
+            name=name,
+            entry=entry,
+            cell=cell,
+            include=[data_dir("kernels") / "include"],
+            cache=cache_dir() / "compiled",
+            using=os.environ.get("GEMM_LAB_COMPILER") or None,
+        )
+    except CompilerStalled as stalled:
+        raise NotJudged(stalled.message) from None

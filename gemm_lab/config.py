@@ -1,11 +1,10 @@
 """The lab's folders, and its environment variables.
 
-`gpu_runner.settings` has the variables of the GPU. Those of the lab are:
+`gpu_runner.settings` has the variables of the GPU, and `gpu_simulator.memory_limit` that of a launch's memory on the
+simulator. Those of the lab are:
 
 GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder, or a temporary one
 GEMM_LAB_BACKEND     auto (default), gpu or simulator
-GEMM_LAB_MEMORY_MB   megabytes that a simulated launch may use (read by `gpu_simulator`); default: 3/4 of the free
-                     memory
 GEMM_LAB_SMS         multiprocessors for the grid of persistent kernels, if `sms=` is not given; default: those of the
                      GPU
 GEMM_LAB_COMMIT      the commit to store in recorded measurements (read by `measure.benchmark`); default: the checkout's

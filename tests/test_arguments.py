@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.catalog import UnknownKernel
 from gemm_lab.notebook import widgets
 from gemm_lab_lessons.ch02.counted_matrix import count
 from gemm_lab_lessons.ch10.tile_bounds import tail
 from gemm_lab_lessons.shared.three_counts import three_counts
 from gpu_simulator.argument_checks import as_whole, checked, shown
-from gpu_simulator.errors import ConfigError, LabError, UnknownKernel
+from gpu_simulator.errors import ConfigError, LabError
 
 
 @checked

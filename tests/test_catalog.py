@@ -5,10 +5,10 @@ import re
 import pytest
 
 from gemm_lab import catalog
-from gemm_lab.catalog import kernel, ladder
+from gemm_lab.catalog import UnknownKernel, kernel, ladder
 from gemm_lab.ladder_expressions import evaluate
 from gemm_lab.source_text import Edit, find_regions, splice
-from gpu_simulator.errors import ConfigError, SizeError, UnknownKernel
+from gpu_simulator.errors import ConfigError, SizeError
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ import pytest
 from platformdirs.macos import MacOS
 
 from gemm_lab import compiling, config
+from gemm_lab.catalog import UnknownKernel
 from gemm_results import data_folders
 from gpu_runner import settings
-from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError, UnknownKernel
+from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
 from gpu_simulator.hardware.data_sheets import GPUS, arch_of, detect, gpu
 
 

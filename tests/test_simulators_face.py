@@ -4,7 +4,12 @@ A module that is renamed or goes needs a new major version of gpu_simulator, or 
 use is added here.
 """
 
+import re
+
+import gpu_simulator
+from gpu_simulator.memory_limit import FORMER
 from tests.test_architecture import file_imports
+from tools.sizes import home
 
 FACE = {
     "",
@@ -75,3 +80,19 @@ def used() -> set[str]:
 def test_other_packages_import_these_modules_and_no_others():
     assert used() - FACE == set(), "added to the list, this becomes a promise"
     assert FACE - used() == set(), "no longer used, so no longer promised"
+
+
+def test_the_simulator_names_no_variable_of_the_lab_but_the_former_one_of_its_memory():
+    named = re.compile(r"GEMM_LAB_\w+")
+    found = {
+        (path.name, name)
+        for path in home("gpu_simulator").rglob("*.py")
+        if "tests" not in path.parts
+        for name in named.findall(path.read_text(encoding="utf-8"))
+    }
+    assert found == {("memory_limit.py", FORMER)}
+
+
+def test_the_versions_changes_are_told():
+    told = (home("gpu_simulator") / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {gpu_simulator.__version__} " in told

@@ -20,7 +20,7 @@ from gemm_lab.measure.check import Verdict
 from gemm_lab.measure.inputs import make_inputs
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.tensor_map import TensorMap, arrays_of
-from gpu_simulator.memory_limit import in_words, limit_bytes
+from gpu_simulator.memory_limit import VARIABLE, in_words, limit_bytes
 
 if TYPE_CHECKING:
     from gpu_simulator import Report
@@ -269,7 +269,7 @@ def require_memory(kernel: Launchable, m: int, n: int, k: int) -> None:
             + (
                 f"Choose a smaller size; {edge} × {edge} × {edge} would fit."
                 if edge
-                else "Close programs that use much memory, or raise GEMM_LAB_MEMORY_MB if it is set."
+                else f"Close programs that use much memory, or raise {VARIABLE} if it is set."
             )
         )
 

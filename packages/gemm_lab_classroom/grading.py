@@ -30,9 +30,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from gemm_lab.compiling import NotJudged
 from gemm_lab_classroom.grader_sandbox import HOMES, confine_grader, tell_if_unconfined
 from gpu_simulator.compiler.compiler_process import COMPILER
-from gpu_simulator.errors import LabError, NotJudged
+from gpu_simulator.errors import LabError
 
 # Seconds of processor time for one answer. Correct answers take 0.5 to 52 s, and a kernel that never ends reaches the
 # simulator's own limits first. What this limit ends is not judged, because a slow machine may be the only reason.
@@ -147,7 +148,7 @@ def _in_fresh_process(
             "XDG_CACHE_HOME": path,
             "GEMM_LAB_CACHE": str(Path(path) / "cache"),
             "GEMM_LAB_BACKEND": "simulator",
-            "GEMM_LAB_MEMORY_MB": str(MEMORY_MB),
+            "GPU_SIMULATOR_MEMORY_MB": str(MEMORY_MB),
             "OPENBLAS_NUM_THREADS": "1",
             "PYTHONHASHSEED": "0",
         }

@@ -31,7 +31,7 @@ from gpu_simulator.report import Report, Site, Totals
 from gpu_simulator.simulating import simulate
 
 # Of this package alone: gemm_lab has versions of its own.
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 __all__ = [
     "AssertionFailed",
     "BarrierFault",

@@ -46,7 +46,8 @@ class Effort:
 
     def __init__(self, instructions: int | None = None, steps: float | None = None, seconds: float | None = None):
         self.most_instructions, self.most_steps, self.seconds = instructions, steps, seconds
-        self.scale, self.end = 1.0, None
+        self.scale = 1.0
+        self.end: float | None = None
         self.instructions, self.steps = 0, 0.0
         self._prices: dict[int, tuple[int, float, float]] = {}
 

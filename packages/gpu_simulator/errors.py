@@ -1,7 +1,7 @@
-"""The errors that a learner can meet. Each message is a sentence: what is wrong, and what would work.
+"""The errors that the simulator raises on purpose. Each message is a sentence: what is wrong, and what would work.
 
-Errors that need more than a message are defined where they are raised (`compiler/diagnostics.py`, `gpu_runner`). They
-inherit from `LabError`, so that `except LabError` catches everything that the lab raises on purpose.
+Those of one package or with more than a message are defined where they are raised (`compiler/diagnostics.py`). All
+inherit from `LabError`, so that `except LabError` catches whatever this package and those above it raise on purpose.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WITHOUT_MACHINE_CODE = (
 
 
 class LabError(Exception):
-    """An error that the learner can correct; `str(error)` says how."""
+    """An error that its reader can correct; `str(error)` says how."""
 
     def __init__(self, message: str):
         super().__init__(message)
@@ -33,10 +33,6 @@ class LabError(Exception):
         return f"<p><b>✗ {escape(type(self).__name__)}</b>: {escape(self.message)}</p>"
 
 
-class UnknownKernel(LabError):
-    """No kernel or ladder has this name; the message lists names that are close."""
-
-
 class SizeError(LabError):
     """A matrix size that a kernel or a tiling does not support; the message names one that works."""
 
@@ -47,14 +43,6 @@ class ConfigError(LabError):
 
 class LaunchError(LabError):
     """A kernel that cannot be launched: wrong arguments, or more resources than an SM has."""
-
-
-class NotJudged(LabError):
-    """The work stopped because of the machine, not because of the answer: a process was killed, a file not written.
-
-    It is neither a pass nor a fail. Checks let this error propagate, and `gemm_lab_classroom.grading` gives it a
-    verdict of its own.
-    """
 
 
 class MissingDependency(LabError):

@@ -87,7 +87,7 @@ def launch(
     max_instructions: limit of warp instructions, beyond which `BudgetExceeded` names the line that spins.
     max_steps: limit of steps of the simulator (see `effort`), for kernels in which few lanes spin.
     max_seconds: limit of processor time of this thread. It depends on the machine; the other two limits do not.
-    max_bytes: limit of the memory that the launch takes besides `args`; by default GEMM_LAB_MEMORY_MB, or three
+    max_bytes: limit of the memory that the launch takes besides `args`; by default GPU_SIMULATOR_MEMORY_MB, or three
     quarters of what is free. If necessary, fewer blocks are resident together.
     placement: where arrays, shared memory and tensor memory lie.
     heap_bytes: size of the heap of malloc in device code; by default 8 MiB, as CUDA has it.

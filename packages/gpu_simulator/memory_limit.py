@@ -1,8 +1,8 @@
 """Limits the memory of a launch: estimated before it begins, counted while it runs.
 
-The limit is `launch(max_bytes=…)`, or GEMM_LAB_MEMORY_MB, or three quarters of the memory that is free on this machine
-(and in its container). A launch that needs more raises an error before the memory is allocated, so the rest of the
-process is not affected.
+The limit is `launch(max_bytes=…)`, or GPU_SIMULATOR_MEMORY_MB, or three quarters of the memory that is free on this
+machine (and in its container). A launch that needs more raises an error before the memory is allocated, so the rest of
+the process is not affected.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from gpu_simulator.codegen.program import Program
 from gpu_simulator.faults import BudgetExceeded, LaunchError
 from gpu_simulator.ptx.demangle import source_name
 
-VARIABLE = "GEMM_LAB_MEMORY_MB"
+VARIABLE = "GPU_SIMULATOR_MEMORY_MB"
+FORMER = "GEMM_LAB_MEMORY_MB"  # its name in 1.0, which still counts where the new one is not set
 SHARE = 0.75
 # Bytes that are assumed to be free if the system does not report its memory.
 UNKNOWN = 4 << 30
@@ -49,10 +50,12 @@ def limit_bytes(given: int | None) -> int:
         if int(given) != given or given <= 0:
             raise LaunchError(f"max_bytes must be a positive whole number, not {given!r}.")
         return int(given)
-    said = os.environ.get(VARIABLE, "").strip()
-    if said:
+    for variable in (VARIABLE, FORMER):
+        said = os.environ.get(variable, "").strip()
+        if not said:
+            continue
         if not said.isdecimal() or int(said) == 0:
-            raise LaunchError(f"{VARIABLE} is {said!r}; set it to a whole number of megabytes.")
+            raise LaunchError(f"{variable} is {said!r}; set it to a whole number of megabytes.")
         return int(said) << 20
     return int(SHARE * free_bytes())
 
@@ -97,7 +100,7 @@ def blocks_at_once(
     if rest + each <= limit:
         return max(1, min(wanted, (limit - rest) // each))
     parts = {**fixed, **a_block}
-    largest = sorted(parts, key=parts.get, reverse=True)[:3]
+    largest = sorted(parts, key=parts.__getitem__, reverse=True)[:3]
     words = ", ".join(f"{in_words(parts[name])} for {name}" for name in largest if parts[name])
     remedy = REMEDIES[next(key for key in REMEDIES if largest[0].startswith(key))]
     raise LaunchError(

@@ -9,10 +9,11 @@ import re
 
 import pytest
 
+from gemm_lab.compiling import NotJudged
 from gemm_lab.notebook import exercises as exercises_module
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 from gemm_lab_classroom.skeletons import solution
-from gpu_simulator.errors import LabError, NotJudged
+from gpu_simulator.errors import LabError
 from tools.wrong_answers import kernel_of
 
 TASKS = {name: task for name, task in exercises().items() if task.judge == "kernel"}

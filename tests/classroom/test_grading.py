@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.compiling import NotJudged
 from gemm_lab.config import PACKAGE, cache_dir
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 from gemm_lab_classroom import grading
@@ -18,7 +19,7 @@ from gemm_lab_classroom.grader_sandbox import tell_if_unconfined
 from gemm_lab_classroom.grading import Grade, grade, judged
 from gemm_lab_classroom.skeletons import skeleton, solution
 from gpu_simulator.compiler import compiled_cache, sandbox
-from gpu_simulator.errors import LabError, NotJudged
+from gpu_simulator.errors import LabError
 from tools.wrong_answers import kernel_of
 
 KERNEL = "02_inner_product"

@@ -8,7 +8,7 @@ from gemm_lab.lab import export
 from gemm_lab.source_text import Edit, splice
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
-from gpu_simulator.compiler.compiler_process import CompilerProcess
+from gpu_simulator.compiler.compiler_process import CompilerProcess, CompilerStalled
 from gpu_timing.machine_code.instruction_order import mma_before_use
 
 
@@ -198,3 +198,12 @@ def test_refused_ptx_in_an_inlined_function_of_the_cell_is_charged_to_the_cell()
 def test_only_the_pipelined_rung_runs_ahead_everywhere(arch):
     worst = [min(mma_before_use(lab.kernel(f"t4/0{number}").sass(arch=arch).lines)) for number in (4, 6, 8)]
     assert worst[:2] == [0, 0] and worst[2] >= 8
+
+
+def test_a_compiler_without_processor_time_is_no_verdict_on_the_source(monkeypatch):
+    def stalled(*_, **__):
+        raise CompilerStalled("The compiler got no processor time.")
+
+    monkeypatch.setattr(compiler, "compile", stalled)
+    with pytest.raises(compiling.NotJudged, match="no processor time"):
+        lab.kernel("t4/03").compile()

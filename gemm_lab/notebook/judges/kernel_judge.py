@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from gemm_lab.compiling import NotJudged
 from gemm_lab.courses import criteria
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
@@ -19,7 +20,7 @@ from gemm_lab.notebook.judges.conflict_reason import dearest_conflict
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
 from gpu_simulator.compiler import Compiled, CompileError
-from gpu_simulator.errors import LabError, NotJudged
+from gpu_simulator.errors import LabError
 
 
 @dataclass

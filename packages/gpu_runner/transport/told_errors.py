@@ -12,7 +12,7 @@ from gpu_runner.driver import DriverError
 from gpu_runner.faults import DeviceOutOfMemory, GpuBusy, KernelFault, KernelHang, WorkerLost
 from gpu_runner.session import Silence
 from gpu_runner.transport.field_types import fitted
-from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError, UnknownKernel
+from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
 from gpu_simulator.hardware.matrix_descriptor import DescriptorError
 from gpu_simulator.hardware.swizzle import LayoutError
 from gpu_simulator.hardware.tensor_map import TensorMapError
@@ -29,7 +29,7 @@ def register(kind: type[LabError], fields: dict[str, Any] | None = None) -> None
     _known[kind.__name__] = kind, fields or {}
 
 
-for _kind in (LabError, ConfigError, LaunchError, MissingDependency, SizeError, UnknownKernel, DescriptorError,
+for _kind in (LabError, ConfigError, LaunchError, MissingDependency, SizeError, DescriptorError,
               LayoutError, TensorMapError):  # fmt: skip
     register(_kind)
 register(WorkerLost, {"output": str})

@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from gpu_simulator.compiler import sandbox
-from gpu_simulator.errors import LabError, MissingDependency, NotJudged
+from gpu_simulator.errors import LabError, MissingDependency
 
 CPU_S = 120.0  # limit of processor time for one source
 STALLED_S = 60.0  # limit of time without any processor time
@@ -45,7 +45,7 @@ class Lost(Exception):
     """The process ended before it answered, or was stopped; the message says how."""
 
 
-class CompilerStalled(NotJudged):
+class CompilerStalled(LabError):
     """The process got no processor time. The reason is the machine, not the source."""
 
 

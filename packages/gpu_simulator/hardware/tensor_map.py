@@ -65,7 +65,7 @@ class TensorMap:
     fill: str = "zero"
     array: Any = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("sizes", "strides", "box", "element_strides"):
             object.__setattr__(self, name, tuple(int(value) for value in getattr(self, name)))
         if not self.element_strides:

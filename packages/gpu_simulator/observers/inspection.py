@@ -177,8 +177,8 @@ def replay(report, where, block, warp: int) -> Probe:
     launch = report._launch
     if launch is None:
         raise SimulatorError(
-            "This launch ran on a server, which sends back counts and results alone. To look inside, run it here: "
-            "unset GEMM_LAB_SERVER."
+            "This launch ran on a server, which sends back counts and results alone. To look inside, run it on "
+            "this machine."
         )
     x, y, _ = launch.grid
     number = (

@@ -14,7 +14,7 @@ from gpu_simulator.errors import LabError, LaunchError
 from gpu_simulator.machine import resident_blocks
 from gpu_simulator.machine.address_space import GLOBAL_BASE
 from gpu_simulator.machine.memory import GlobalMemory
-from gpu_simulator.memory_limit import VARIABLE, free_bytes, in_words
+from gpu_simulator.memory_limit import FORMER, VARIABLE, free_bytes, in_words, limit_bytes
 
 HEAD = 'extern "C" __global__ void kernel'
 MB = 1 << 20
@@ -199,6 +199,18 @@ def test_the_limit_comes_from_the_environment(monkeypatch):
         run(kernel)
 
 
+def test_the_former_name_of_the_limit_counts_where_the_new_one_is_not_set(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv(FORMER, "20")
+    assert limit_bytes(None) == 20 * MB
+    monkeypatch.setenv(VARIABLE, "30")
+    assert limit_bytes(None) == 30 * MB
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setenv(FORMER, "lots")
+    with pytest.raises(LabError, match=f"{FORMER} is 'lots'"):
+        limit_bytes(None)
+
+
 @pytest.mark.parametrize("wrong", [0, -5, 1.5])
 def test_a_limit_is_a_positive_number(wrong):
     with pytest.raises(LaunchError, match="positive whole number"):
@@ -207,7 +219,8 @@ def test_a_limit_is_a_positive_number(wrong):
 
 def test_the_default_is_a_part_of_the_free_memory(monkeypatch):
     assert 0 < free_bytes() < 1 << 50
-    monkeypatch.delenv(VARIABLE, raising=False)
+    for variable in (VARIABLE, FORMER):
+        monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(memory_limit, "free_bytes", lambda: 100 * MB)
     with pytest.raises(LaunchError, match="the 75.0 MB that it may take here"):
         run(local(100_000), block=1024)
