@@ -16,8 +16,7 @@ from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab.lab.on_simulator import check_on_simulator, smallest_size
-from gemm_look.card import card
-from gemm_look.table import Table
+from gemm_look.table import ShownAsTable, Table
 from gemm_results.ablation import Gain, gain
 from gemm_results.results import Measurement, path_of, read, with_samples
 from gpu_simulator.errors import LabError
@@ -38,8 +37,8 @@ class Variant:
         return self.registers, self.report.instructions, self.report.totals.wavefronts, self.report.totals.sectors
 
 
-@dataclass(frozen=True)
-class Ablation:
+@dataclass(frozen=True, repr=False)
+class Ablation(ShownAsTable):
     """The ideas of a rung, each left out in turn. It is displayed as a table.
 
     variants: the rung first.   size: (m, n, k) of the counts.   gains: {idea: how many times as fast the rung is as the
@@ -68,13 +67,6 @@ class Ablation:
         m, n, k = self.size
         counted = f"Counts are the simulator's at {m} × {n} × {k}, of a launch with a right result."
         return Table(header, body, f"{counted} {self.source}")
-
-    def __repr__(self) -> str:
-        table = self._table()
-        return "\n".join([*table.lines(), table.caption])
-
-    def _repr_html_(self) -> str:
-        return card(self._table().html())
 
 
 def rung_of(ladder: LadderSpec, name: str) -> tuple[Kernel, list[Idea]]:
