@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from gemm_look.card import RIGHT, remark
+from gemm_look.card import RIGHT, card, remark
 from gemm_look.theme import tag
 
 
@@ -53,3 +53,17 @@ class Table:
             ]
             lines.append("  ".join(cells) if aligned else "  ".join(cells).rstrip())
         return lines
+
+
+class ShownAsTable:
+    """Displayed as the table that `_table` makes, with its caption below."""
+
+    def _table(self) -> Table:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        table = self._table()
+        return "\n".join([*table.lines(), table.caption])
+
+    def _repr_html_(self) -> str:
+        return card(self._table().html())

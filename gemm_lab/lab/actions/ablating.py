@@ -17,8 +17,7 @@ from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab.lab.on_simulator import check_on_simulator, smallest_size
 from gemm_lab.settings_text import parse_settings
-from gemm_look.card import card
-from gemm_look.table import Table
+from gemm_look.table import ShownAsTable, Table
 from gemm_results.ablation import Gain, gain
 from gemm_results.results import Measurement, path_of, read, with_samples
 from gpu_simulator.errors import LabError
@@ -40,8 +39,8 @@ class Variant:
         return self.registers, self.report.instructions, self.report.totals.wavefronts, self.report.totals.sectors
 
 
-@dataclass(frozen=True)
-class Ablation:
+@dataclass(frozen=True, repr=False)
+class Ablation(ShownAsTable):
     """The ideas of a rung, each left out in turn. It is displayed as a table.
 
     variants: the rung first.   size: (m, n, k) of the counts.   gains: {idea: how many times as fast the rung is as the
@@ -71,13 +70,6 @@ class Ablation:
         settings = ", ".join(f"{name} {value}" for name, value in self.variants[0].kernel.config.items())
         counted = f"Counts are the simulator's at {m} × {n} × {k}, of a launch with a right result, for {settings}."
         return Table(header, body, f"{counted} {self.source}")
-
-    def __repr__(self) -> str:
-        table = self._table()
-        return "\n".join([*table.lines(), table.caption])
-
-    def _repr_html_(self) -> str:
-        return card(self._table().html())
 
 
 def rung_of(ladder: LadderSpec, name: str) -> tuple[Kernel, list[Idea]]:

@@ -15,8 +15,7 @@ from gemm_lab.config import data_dir
 from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock as bytes_per_clock
 from gemm_lab_lessons.ch10.tile_bounds import peak_at
 from gemm_look import style
-from gemm_look.card import card
-from gemm_look.table import Table
+from gemm_look.table import ShownAsTable, Table
 from gemm_results.profile import read_rows
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
@@ -57,7 +56,7 @@ class Row:
         return self.tflops / peak_at(self.clock_mhz, gpu_of(self.gpu).sms) if self.clock_mhz else None
 
 
-class Rows(list):
+class Rows(ShownAsTable, list):
     """Rows, displayed as a table."""
 
     def of(self, **wanted: object) -> Rows:
@@ -92,13 +91,6 @@ class Rows(list):
             for row in self
         ]  # fmt: skip
         return Table(header, body, conditions(self), text_columns=3)
-
-    def __repr__(self) -> str:
-        table = self._table()
-        return "\n".join([*table.lines(), table.caption])
-
-    def _repr_html_(self) -> str:
-        return card(self._table().html())
 
 
 def recorded(gpu: str = "h200") -> Rows:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from gemm_lab import catalog
 from gemm_lab.lab.actions.ablating import path_for, recorded_gains, rung_of
-from gemm_look.card import card
-from gemm_look.table import Table
+from gemm_look.table import ShownAsTable, Table
 from gemm_results.ablation import Gain
 
 RUNS = (("burst", 4096), ("burst", 8192), ("sustained", 4096), ("sustained", 8192))
@@ -32,8 +31,8 @@ class Worth:
         return all(abs(gain.ratio - 1) < 0.01 for gain in self.gains.values())
 
 
-@dataclass(frozen=True)
-class Ablations:
+@dataclass(frozen=True, repr=False)
+class Ablations(ShownAsTable):
     """The ideas of all ladders, the most valuable first. It is displayed as a table."""
 
     rows: tuple[Worth, ...]
@@ -49,13 +48,6 @@ class Ablations:
             f"Times as fast as without the idea, medians of rounds in turns, on {path_for(self.gpu).stem.upper()}."
         )
         return Table(header, body, caption, text_columns=2)
-
-    def __repr__(self) -> str:
-        table = self._table()
-        return "\n".join([*table.lines(), table.caption])
-
-    def _repr_html_(self) -> str:
-        return card(self._table().html())
 
 
 def ablations(gpu: str = "h200") -> Ablations:

@@ -188,9 +188,12 @@ _SM90_SWIZZLES = (0, 128, 64, 32)
 _SM90_UNUSED = 0b11 << 14 | 0b11 << 30 | 0b111 << 46 | 0x3FF << 52
 
 
-def encode_sm90(tile: SharedTile) -> int:
-    """The descriptor of wgmma. Raises `DescriptorError` if a value does not fit its field."""
-    word = 0
+def common_fields(tile: SharedTile) -> int:
+    """Bits 0 to 51, which wgmma and tcgen05 share but for a constant: start, leading and stride offset, base offset.
+
+    Raises `DescriptorError` if a value does not fit its field.
+    """
+    word = tile.base_offset << 49
     for name, value, at in (
         ("start address", tile.start, 0),
         ("leading byte offset", tile.leading_bytes, 16),
@@ -203,7 +206,12 @@ def encode_sm90(tile: SharedTile) -> int:
         word |= value >> 4 << at
     if not 0 <= tile.base_offset < 8:
         raise DescriptorError(f"The base offset of a descriptor is 0 to 7, not {tile.base_offset}.")
-    return word | tile.base_offset << 49 | _SM90_SWIZZLES.index(tile.swizzle) << 62
+    return word
+
+
+def encode_sm90(tile: SharedTile) -> int:
+    """The descriptor of wgmma. Raises `DescriptorError` if a value does not fit its field."""
+    return common_fields(tile) | _SM90_SWIZZLES.index(tile.swizzle) << 62
 
 
 def decode_sm90(word: int, major: str = "k") -> SharedTile:

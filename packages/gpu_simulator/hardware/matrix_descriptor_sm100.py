@@ -15,7 +15,7 @@ All other bits are 0. Source: PTX ISA, "tcgen05: Shared Memory Descriptor".
 
 from __future__ import annotations
 
-from gpu_simulator.hardware.matrix_descriptor import DescriptorError, SharedTile
+from gpu_simulator.hardware.matrix_descriptor import DescriptorError, SharedTile, common_fields
 
 VERSION = 0b001
 SWIZZLES = {0: 0, 2: 128, 4: 64, 6: 32}
@@ -26,20 +26,7 @@ _UNUSED = 0b11 << 14 | 0b11 << 30 | 0xFF << 53
 
 def encode_sm100(tile: SharedTile) -> int:
     """The descriptor of tcgen05.mma. Raises `DescriptorError` if a value does not fit its field."""
-    word = VERSION << 46 | tile.base_offset << 49 | CODES[tile.swizzle] << 61
-    for name, value, at in (
-        ("start address", tile.start, 0),
-        ("leading byte offset", tile.leading_bytes, 16),
-        ("stride byte offset", tile.stride_bytes, 32),
-    ):
-        if value % 16 or not 0 <= value >> 4 <= _FIELD:
-            raise DescriptorError(
-                f"The {name} of a descriptor is a multiple of 16 below {(_FIELD + 1) * 16:,}, not {value:,}."
-            )
-        word |= value >> 4 << at
-    if not 0 <= tile.base_offset < 8:
-        raise DescriptorError(f"The base offset of a descriptor is 0 to 7, not {tile.base_offset}.")
-    return word
+    return common_fields(tile) | VERSION << 46 | CODES[tile.swizzle] << 61
 
 
 def decode_sm100(word: int, major: str = "k") -> SharedTile:
