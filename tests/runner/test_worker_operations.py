@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from fake_cupy import C_FLOAT, C_INT, POINTER, FakeGpu, view
 
+import gpu_runner
 from gemm_lab.catalog import Problem
 from gemm_lab.measure import check as checking
 from gemm_lab.measure.bounds import bound, element_limits
@@ -377,7 +378,7 @@ def test_the_large_check_of_measure_speaks_to_the_worker(worker, monkeypatch):
     made = worker({"gemm": (TYPES, gemm_of(what))})
     monkeypatch.setattr(checking, "NUMPY_UP_TO", 16)
     monkeypatch.setattr(
-        checking.device,
+        gpu_runner,
         "run_guarded",
         lambda kernel, op, *, timeout_s, args, names, flops, **fields: operations.OPERATIONS[op](
             made.context, **fields
