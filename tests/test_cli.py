@@ -226,6 +226,7 @@ def test_doctor_suggests_only_packages_that_an_index_has(monkeypatch):
     assert settings.install_command("classroom").split()[2:] == [
         "'distributed>=2026.8'",
         "'httpx>=0.27'",
+        *(["'landlockpy>=0.2'"] if sys.platform == "linux" else []),
         "'tornado>=6.4'",
     ]
     assert settings.install_command("no such extra") == "pip install --editable '.[no such extra]'", "in a clone"
