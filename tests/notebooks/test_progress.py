@@ -111,6 +111,13 @@ def test_a_lock_that_nobody_gives_back_holds_up_no_cell(monkeypatch):
     assert count() == (1, 0)
 
 
+def test_python_without_file_locks_saves_all_the_same():
+    """In a web page the module fcntl is there, without its function flock."""
+    without = "import fcntl; del fcntl.flock\n" + SAVES.replace("sys.stdin.readline()\n", "")
+    subprocess.run([sys.executable, "-c", without, "w"], check=True)
+    assert len(Kept("solved.json").load()) == 40
+
+
 def test_a_disk_that_cannot_be_written_disturbs_no_cell_and_is_told_by_progress(monkeypatch, tmp_path, capsys):
     nowhere = tmp_path / "file"
     nowhere.write_text("no folder")

@@ -16,9 +16,9 @@ from gemm_lab.config import state_dir
 from gpu_simulator.errors import LabError
 
 try:
-    import fcntl
-except ImportError:  # Windows, where notebooks take no turns
-    fcntl = None
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ImportError:  # Windows, and Python in a web page: there notebooks take no turns
+    flock = None
 
 WAIT_S, POLL_S = 5.0, 0.005  # another notebook holds the lock while it writes one small file
 
@@ -104,9 +104,9 @@ def _alone(file: Path) -> Iterator[None]:
 
 def locked(fd: int) -> bool:
     """Lock an open file for this process if no other has locked it; whether it is ours now."""
-    if fcntl is not None:
+    if flock is not None:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            flock(fd, LOCK_EX | LOCK_NB)
         except BlockingIOError:
             return False
     return True
