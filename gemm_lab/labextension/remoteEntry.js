@@ -1,10 +1,17 @@
 // An extension of JupyterLab: a cell that begins with %%kernel holds CUDA, so it is coloured as C++ and not as Python.
+// Prose is set in lines of about 75 characters, and the pictures, which are drawn for white paper, follow a dark theme:
+// their lightness is turned round and their hues stay, so that A is blue and B orange on both.
 //
 // JupyterLab loads this file from share/jupyter/labextensions/gemm_lab and takes the extension out of _JUPYTERLAB. That is
 // the interface that webpack's module federation generates; the extension needs no shared package, so nothing is built.
 
 const CPP = "text/x-c++src";
 const MAGIC = /^\s*%%kernel\b/;
+const LOOK = `
+.jp-Notebook .jp-RenderedMarkdown > :is(p, ul, ol, blockquote, details) { max-width: 68ch; }
+body[data-jp-theme-light="false"] .jp-Notebook :is(.jp-RenderedImage, .jp-RenderedMarkdown, .jp-RenderedHTMLCommon) img {
+  filter: invert(0.93) hue-rotate(180deg) saturate(1.15);
+}`;
 
 // Keeps the type of one cell right while it is edited, and when JupyterLab sets the type that the kernel names.
 function follow(cell) {
@@ -26,9 +33,10 @@ function follow(cell) {
 
 const plugin = {
   id: "gemm_lab:kernel-cells",
-  description: "Colours %%kernel cells as C++.",
+  description: "Colours %%kernel cells as C++, and sets prose and pictures.",
   autoStart: true,
   activate: (app) => {
+    document.head.appendChild(document.createElement("style")).textContent = LOOK;
     app.docRegistry.addWidgetExtension("Notebook", {
       createNew: (panel) => {
         const followed = new WeakSet();

@@ -67,10 +67,14 @@ def check_colours(page, cells):
     expect(kernel).to_have_attribute("data-language", "cpp")
 
 
+DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
+FILTER = "e => getComputedStyle(e).filter"
+
+
 @pytest.mark.parametrize("all_of_them", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one", "all"])
 def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
     book = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(text) for text in CELLS],
+        cells=[*map(nbformat.v4.new_code_cell, CELLS), nbformat.v4.new_markdown_cell(f"{'word ' * 60}\n\n![]({DOT})")],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
     nbformat.write(book, tmp_path / "lab" / "live.ipynb")
@@ -94,6 +98,9 @@ def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
 
     check_colours(page, cells)
     page.screenshot(path=tmp_path / "colours.png")
+    prose, picture = page.locator(".jp-RenderedMarkdown p").first, page.locator(".jp-RenderedMarkdown img")
+    assert prose.bounding_box()["width"] < 700 < cells.first.bounding_box()["width"]
+    assert picture.evaluate(FILTER) == "none"
     if not all_of_them:
         return
 
@@ -123,6 +130,7 @@ def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
     for theme, dark in (("JupyterLab Light", False), ("JupyterLab Dark", True)):
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
         expect(page.locator("body")).to_have_attribute("data-jp-theme-light", "false" if dark else "true")
+        assert ("invert" in picture.evaluate(FILTER)) == dark
         for width in (1280, 800):
             page.set_viewport_size({"width": width, "height": 1400})
             widget.scroll_into_view_if_needed()
