@@ -42,7 +42,7 @@ __device__ __forceinline__ void mbarrier_arrive_cluster(uint32_t barrier) {
 }
 
 // The same with the scope that PTX takes when none is written, the block. By its letter this orders nothing between blocks;
-// on H100 and H200 it does, and CUTLASS relies on it. With .cluster each arrival waits until the thread's stores are in L2.
+// on H100 and H200 it does, and CUTLASS relies on it. With .cluster, ptxas puts MEMBAR.ALL.GPU before each arrival.
 __device__ __forceinline__ void mbarrier_arrive_remote(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" :: "r"(barrier) : "memory");
 }
