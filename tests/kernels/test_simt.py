@@ -13,7 +13,7 @@ from gemm_lab.notebook.puzzle import puzzle
 from gemm_look import style
 from gpu_simulator import compiler
 from gpu_simulator.errors import SizeError
-from gpu_simulator.faults import SimulatorError
+from gpu_simulator.faults import SimulatedFault
 from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import warp_tiles
 
@@ -122,7 +122,7 @@ def test_a_float4_needs_rows_of_whole_float4s(name, size):
 def test_a_row_of_a_tile_that_does_not_begin_at_16_bytes_is_refused():
     kernel = lab.kernel("simt/05_warp_tiles")
     broken = kernel.rewrite(kernel.source.replace("[BLOCK_M + 4]", "[BLOCK_M + 1]"))
-    with pytest.raises(SimulatorError, match="accessed 16 bytes at shared address .*, which is not a multiple of 16"):
+    with pytest.raises(SimulatedFault, match="accessed 16 bytes at shared address .*, which is not a multiple of 16"):
         broken.run(128, backend="simulator", timed=False)
 
 

@@ -68,7 +68,7 @@ def test_the_whole_lab_uses_the_server(server, monkeypatch):
 
 
 def test_an_error_is_the_kernels_own(session):
-    with pytest.raises(gpu_simulator.SimulatorError, match="out of bounds|outside|past"):
+    with pytest.raises(gpu_simulator.SimulatedFault, match="out of bounds|outside|past"):
         job(session, compiled(source=SOURCE.replace("d[i * n + j]", "d[(1 << 20) + i * n + j]")))
     with pytest.raises(LaunchError, match="arguments|parameters"):
         session.request("simulate", compiled=compiled(), grid=(1, 1, 1), args=[])

@@ -150,7 +150,7 @@ extern "C" __global__ void kernel(const int* in, int* out, int length) {
         np.delete(out, [14, 15]), np.delete(values, [14, 15])
     )
     with pytest.raises(
-        gpu_simulator.SimulatorError, match=r"thread \(3, 0, 0\) copies 16 bytes with a source size of 20"
+        gpu_simulator.SimulatedFault, match=r"thread \(3, 0, 0\) copies 16 bytes with a source size of 20"
     ):
         cuda(source, values, out, 20)
 

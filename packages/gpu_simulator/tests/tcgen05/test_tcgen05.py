@@ -181,7 +181,7 @@ def test_a_warp_has_to_be_whole():
 @pytest.mark.parametrize("name", FAULTS)
 def test_misuse_is_a_fault_with_its_place(name):
     body, words = FAULTS[name]
-    with pytest.raises(gpu_simulator.SimulatorError, match=words) as caught:
+    with pytest.raises(gpu_simulator.SimulatedFault, match=words) as caught:
         launch(body)
     assert "kernel.cu:" in str(caught.value)
 
