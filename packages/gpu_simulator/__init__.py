@@ -5,7 +5,7 @@
 """
 
 from gpu_simulator.codegen.ops import supported
-from gpu_simulator.errors import ConfigError
+from gpu_simulator.errors import ConfigError, SimulatorError
 from gpu_simulator.faults import (
     AssertionFailed,
     BarrierFault,
@@ -39,7 +39,6 @@ __all__ = [
     "ClusterFault",
     "ConfigError",
     "Deadlock",
-    "SimulatedFault",
     "HazardFound",
     "LaunchError",
     "MalformedPtx",
@@ -47,6 +46,8 @@ __all__ = [
     "MemoryFault",
     "Placement",
     "Report",
+    "SimulatedFault",
+    "SimulatorError",
     "Site",
     "TensorMemoryFault",
     "Totals",

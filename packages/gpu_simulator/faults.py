@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.errors import LaunchError, SimulatorError
 
 TEXTURES = (
     "textures and surfaces are made by the host and read by units of a GPU that are not here. Give the kernel an array "
@@ -10,7 +10,7 @@ TEXTURES = (
 )
 
 
-class SimulatedFault(LabError):
+class SimulatedFault(SimulatorError):
     """A kernel that cannot be simulated, or that does something that fails on a GPU."""
 
 
@@ -77,12 +77,12 @@ __all__ = [
     "BudgetExceeded",
     "ClusterFault",
     "Deadlock",
-    "SimulatedFault",
     "HazardFound",
     "LaunchError",
     "MalformedPtx",
     "MbarrierFault",
     "MemoryFault",
+    "SimulatedFault",
     "TensorMemoryFault",
     "Trap",
     "UnsupportedInstruction",

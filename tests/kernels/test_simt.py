@@ -12,7 +12,7 @@ from gemm_lab import catalog
 from gemm_lab.notebook.puzzle import puzzle
 from gemm_look import style
 from gpu_simulator import compiler
-from gpu_simulator.errors import SizeError
+from gpu_simulator.errors import SimulatorError, SizeError
 from gpu_simulator.faults import SimulatedFault
 from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import warp_tiles
@@ -127,7 +127,7 @@ def test_a_row_of_a_tile_that_does_not_begin_at_16_bytes_is_refused():
 
 
 def test_tiles_that_lanes_cannot_fill_are_refused():
-    with pytest.raises(lab.LabError, match="the thread tiles of 32 lanes must fill the warp tile"):
+    with pytest.raises(SimulatorError, match="the thread tiles of 32 lanes must fill the warp tile"):
         lab.kernel("simt/05_warp_tiles")(WARP_N=64).compile()
 
 

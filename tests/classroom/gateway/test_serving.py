@@ -13,12 +13,13 @@ pytest.importorskip("distributed", reason="the extra classroom is not installed"
 from serving import SOURCE, N, Server, command, compiled, job, status, wait_for
 
 import gpu_simulator
+from gemm_results.errors import LabError
 from gpu_runner import settings
 from gpu_runner.faults import GpuBusy
 from gpu_runner.remote import MOST_BYTES, RemoteSession, session_at
 from gpu_runner.transport import server_link, wire
 from gpu_runner.transport.server_link import ServerError
-from gpu_simulator.errors import ConfigError, LabError, LaunchError
+from gpu_simulator.errors import ConfigError, LaunchError
 from gpu_simulator.hardware import data_sheets as hardware
 
 
