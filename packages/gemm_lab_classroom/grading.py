@@ -281,7 +281,7 @@ def _end_with(parent: int) -> None:
 
 
 def judged(name: str, text: str, seed: int, handed_out: str = "") -> Grade:
-    """Grade in this process. A `SimulatorError` is a fail with its message; after any other exception nothing is judged."""
+    """Grade in this process. A `SimulatorError` is a fail with its message; any other exception judges nothing."""
     try:
         return _judged(name, text, seed, handed_out)
     except NotJudged as error:
