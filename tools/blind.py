@@ -40,9 +40,10 @@ from gemm_lab.measure.known_speeds import BURSTS
 from gemm_lab.settings_text import parse_settings
 from gemm_results import published_trials, results
 from gemm_results.blind_trials import KEY, direction, errors, ranking, recorded_rungs, trials
+from gemm_results.errors import LabError
 from gemm_results.profile import read_rows
 from gemm_results.recorded_cards import CARD_METRICS, ProfileCard
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.occupancy import occupancy
 from gpu_timing.cycles.constants_file import known
 from tools.recording.cards import config_text, record_cards, write_rows
@@ -144,7 +145,7 @@ def launchable(one: Variant) -> bool:
         kernel.spec.require_size(kernel.config, one.n, one.n, one.n)
         compiled = kernel.compile(ARCH)
         return occupancy(GPU, compiled.threads, compiled.registers, compiled.smem).blocks > 0
-    except (LabError, ValueError):
+    except (SimulatorError, ValueError):
         return False
 
 
@@ -218,7 +219,7 @@ def predicted(one: Variant, gpu: str = GPU) -> dict[str, object]:
     """The predicted cycles, main stall reason and busiest unit of a variant, or why there is no prediction."""
     try:
         found = prediction(one.made(), gpu, one.n, one.n, one.n)
-    except LabError as error:
+    except SimulatorError as error:
         return {"cycles": "", "top_stall": "", "unit": "", "failed": str(error)}
     return {"cycles": round(found.cycles), "top_stall": found.top_reason, "unit": found.binding[0], "failed": ""}
 
@@ -264,7 +265,7 @@ def record(seed: int, into: Path) -> int:
     for (_, n), group in sorted(groups.items(), key=lambda item: item[0][1]):
         try:
             cards = _cards(group, where, n)
-        except LabError:
+        except SimulatorError:
             cards = [_alone(one, where, n) for one in group]
         for one, card in zip(group, cards, strict=True):
             found = (
@@ -284,7 +285,7 @@ def _cards(group: list[Variant], where: Here, n: int) -> list[ProfileCard]:
 def _alone(one: Variant, where: Here, n: int) -> ProfileCard | str:
     try:
         return _cards([one], where, n)[0]
-    except LabError as error:
+    except SimulatorError as error:
         return str(error)[:200]
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_timing.logical.pipeline_timeline import KINDS, Event, Timeline
 
 COLUMNS = Event._fields

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from gpu_runner import faults, turns
+from gpu_runner.faults import RunnerError
 from gpu_runner.transport import wire
-from gpu_simulator.errors import LabError
 
 OPERATIONS = "gpu_runner.operations"
 START_PATIENCE_S = 90.0
@@ -25,7 +25,7 @@ OUTPUT_LIMIT = 64 * 1024
 Progress = Callable[[dict[str, Any]], None]
 
 
-class Silence(LabError):
+class Silence(RunnerError):
     """The worker sent nothing for `seconds`. `running` says whether it had reported that a kernel was running."""
 
     def __init__(self, seconds: float, running: bool, output: str):

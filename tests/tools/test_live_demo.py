@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools.live import demo
 
 

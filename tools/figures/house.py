@@ -35,8 +35,9 @@ HOUSE = (
             (("plots",), "drawings of it"),
             (
                 (
-                    *("data_folders", "results", "recorded_cards", "profile", "stalls", "findings", "statistics"),
-                    *("ablation", "timeline_files", "published", "blind_trials", "published_trials", "roofline_model"),
+                    *("errors", "data_folders", "results", "recorded_cards", "profile", "stalls", "findings"),
+                    *("statistics", "ablation", "timeline_files", "published", "blind_trials"),
+                    *("published_trials", "roofline_model"),
                 ),
                 "rows of results/",
             ),

@@ -15,7 +15,7 @@ from typing import Any
 
 from PIL import Image
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools.widget_page import ARGUMENTS, CHROMIUM, served
 
 WIDTH, HEIGHT = 880, 660

@@ -9,7 +9,7 @@ import gpu_runner as device
 from gemm_lab.catalog import Problem
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.measure.benchmark import Entry, benchmark
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 ROUNDS = 4
 # cuBLAS gets matrices that are already rounded, so its time contains no conversion.

@@ -31,13 +31,13 @@ from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.here import Here
 from gemm_lab.measure.benchmark import commit
 from gemm_lab.measure.check import wire_problem
+from gemm_results.errors import LabError
 from gemm_results.results import path_for
 from gpu_runner import operations
 from gpu_runner.driver import Buffer, Device
 from gpu_runner.timing.nvml import Gauge
 from gpu_runner.timing.verify import Inputs
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError
 
 N = 8192
 INPUTS = ("zeros", "integers", "mantissas", "normal")  # integers: whole numbers from -2 to 2; mantissas: ±[1, 2)

@@ -20,9 +20,9 @@ from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import kernel
 from gemm_lab.measure.benchmark import commit
 from gemm_lab.measure.inputs import make_inputs
+from gemm_results.errors import LabError
 from gemm_results.results import path_for
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError
 from tools.recording import ncu
 from tools.recording.cards import driver_version
 from tools.recording.plan import step

@@ -19,8 +19,9 @@ from gemm_lab.lab.kernel import kernel as find
 from gemm_lab.measure.benchmark import commit
 from gemm_lab.measure.inputs import make_inputs, reference
 from gemm_results import timeline_files
+from gemm_results.errors import LabError
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.logical.pipeline_timeline import Timeline
 from tools.recording import stamps
 from tools.recording.cards import driver_version
@@ -100,7 +101,7 @@ def record_timelines(names: list[str], into: Path) -> int:
             timeline, conditions = record_timeline(kernel, where, *size(kernel, where.present.sms))
             path = timeline_files.write(folder / f"{kernel.name.replace('/', '_')}.csv", timeline, conditions)
             print(f"{kernel.name}: {len(timeline.events)} events, {timeline.end:,.0f} clocks, in {path.name}")
-        except LabError as error:  # the other kernels are still recorded
+        except SimulatorError as error:  # the other kernels are still recorded
             failed = 1
             print(f"{name}: {error}")
     return failed

@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gemm_results.errors import LabError
 from gpu_runner import settings
 from gpu_runner.remote import KEY
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_simulator.errors import MissingDependency
 
 START_S = 60.0
 # A worker sends a heartbeat twice a second. After 2 s without one it gets no new job; after 10 s it is replaced.

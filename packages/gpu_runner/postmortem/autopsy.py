@@ -10,7 +10,7 @@ import numpy as np
 from gpu_runner import bindings
 from gpu_runner.driver import Buffer, Device, DriverError, words
 from gpu_runner.postmortem.instrument import MOST_RANGES, with_version
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 REPORT_WORDS, GRACE_S = 64, 1.0
 VERSIONS = (
@@ -79,7 +79,7 @@ def examine(
             while not finished and time.monotonic() < deadline:
                 finished = device.reached(end)
                 time.sleep(0.001)
-    except LabError as error:
+    except SimulatorError as error:
         finished, fault = True, getattr(error, "kind", getattr(error, "name", str(error)))
     found = words(memory)
     return {

@@ -21,7 +21,7 @@ from gpu_runner.postmortem.source_lines import text_of
 from gpu_runner.refusals import parameter_bytes
 from gpu_runner.remote import RemoteSession
 from gpu_runner.session import Session, Silence
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 HANG_LIMIT_S, FAULT_LIMIT_S = 3.0, 5.0
 Triple = tuple[int, int, int]
@@ -55,7 +55,7 @@ def examine(
     names: Sequence[str] | None = None,
     session: Session | None = None,
 ) -> Finding:
-    """Run `compiled` again with checks and return what was found; never raises a `LabError`.
+    """Run `compiled` again with checks and return what was found; never raises a `SimulatorError`.
 
     `hang` says that the kernel hung, else it faulted. `names` are the names of the kernel's parameters, for the
     message. `session` is for tests.
@@ -78,7 +78,7 @@ def examine(
             limit_s=limit,
         )
         return explain(raw, marked.sites, compiled, names)
-    except (LabError, Silence, ValueError, LookupError, TypeError) as error:  # also for PTX that cannot be read
+    except (SimulatorError, Silence, ValueError, LookupError, TypeError) as error:  # also for PTX that cannot be read
         reason = str(error)
     finally:
         own.close()
@@ -238,7 +238,7 @@ def sanitize(compiled: Any, grid: Triple, args: Sequence[Any], cluster: Triple) 
             outputs=[],
         )
         time.sleep(0.5)
-    except (LabError, Silence) as error:
+    except (SimulatorError, Silence) as error:
         printed = getattr(error, "output", "")
     finally:
         printed += session.output

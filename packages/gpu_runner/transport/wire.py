@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.number_types import dtype_of, name_of
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -100,14 +100,14 @@ def receive(conn: Connection) -> Any:
 def described(error: BaseException) -> dict[str, Any]:
     """An exception as plain data; the lab's own errors keep their type and fields."""
     facts = {"type": type(error).__name__, "message": str(error), "module": type(error).__module__}
-    if isinstance(error, LabError):
+    if isinstance(error, SimulatorError):
         facts["fields"] = {key: value for key, value in vars(error).items() if key != "message"}
     else:
         facts["traceback"] = traceback.format_exc()
     return facts
 
 
-def rebuilt(facts: dict[str, Any]) -> LabError | None:
+def rebuilt(facts: dict[str, Any]) -> SimulatorError | None:
     """The error of the lab that `described` converted; None for any other exception."""
     if not facts["module"].startswith(("gpu_runner.", "gpu_simulator.")):
         return None
@@ -115,10 +115,10 @@ def rebuilt(facts: dict[str, Any]) -> LabError | None:
         kind = getattr(importlib.import_module(facts["module"]), facts["type"], None)
     except ImportError:
         return None
-    if not (isinstance(kind, type) and issubclass(kind, LabError)):
+    if not (isinstance(kind, type) and issubclass(kind, SimulatorError)):
         return None
     error = kind.__new__(kind)
-    LabError.__init__(error, facts["message"])
+    SimulatorError.__init__(error, facts["message"])
     for key, value in facts.get("fields", {}).items():
         setattr(error, key, value)
     return error

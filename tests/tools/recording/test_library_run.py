@@ -6,7 +6,7 @@ import pytest
 
 import gpu_runner as device
 from gemm_lab import cli
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools.recording.__main__ import main
 from tools.recording.library_run import PROBLEMS, run_library
 

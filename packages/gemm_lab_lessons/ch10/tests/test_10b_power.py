@@ -5,7 +5,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab_lessons.ch10 import power
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools.recording.power import COLUMNS, INPUTS, binned, watched
 
 ROWS = power.recorded("h200")
