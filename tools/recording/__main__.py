@@ -4,8 +4,6 @@ speeds       check and time ladders beside their baselines, for results/measured
 counters     hardware counters and profile cards from Nsight Compute, for results/profiles/<gpu>
 ablations    each idea of a rung left out in turn, for results/ablations/<gpu>.csv
 tiles        which tile and which order of blocks is fastest at each size, for results/tuned/<gpu>.csv
-power        speed, clock and energy on different inputs, for results/power/<gpu>.csv
-requests     what multiprocessors receive and what L2 is asked for, for results/power/<gpu>_requests.csv
 timelines    the clock of the GPU wherever a kernel waits, for results/timelines/<gpu>
 library      check and time cuBLAS like a kernel
 """
@@ -29,8 +27,6 @@ from gpu_simulator.errors import LabError
 from tools.recording.ablations import record_ablations
 from tools.recording.counters import PARTS, record_profiles
 from tools.recording.library_run import PROBLEMS, run_library
-from tools.recording.power import N, record_power
-from tools.recording.requests import record_requests
 from tools.recording.speeds import record
 from tools.recording.tiles import record_tiles
 from tools.recording.timelines import record_timelines
@@ -92,16 +88,6 @@ def _parser() -> argparse.ArgumentParser:
     tiles.add_argument("--rounds", type=int, default=None)
     tiles.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
 
-    power = add("power", power_of, "speed, clock and energy on different inputs, for results/power")
-    power.add_argument("kernels", nargs="*")
-    power.add_argument("-n", type=int, default=N)
-    power.add_argument("--into", type=Path, default=None, help="folder for the CSV files")
-
-    requests = add("requests", requests_of, "count what multiprocessors receive and what L2 is asked for, with ncu")
-    requests.add_argument("kernels", nargs="*")
-    requests.add_argument("-n", type=int, default=N)
-    requests.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
-
     timelines = add("timelines", lambda options: record_timelines(options.kernels, options.into), "record timelines")
     timelines.add_argument("kernels", nargs="+")
     timelines.add_argument("--into", type=Path, default=data_dir("results") / "timelines", help="folder of the GPUs")
@@ -143,18 +129,6 @@ def ablations_of(options) -> int:
 def tiles_of(options) -> int:
     """Sweep the tiles of a ladder for results/tuned."""
     print(record_tiles(here(), ladder(options.ladder), options.sizes, options.rounds, options.into))
-    return 0
-
-
-def requests_of(options) -> int:
-    """Count requests for results/power."""
-    print(record_requests(here(), options.kernels, options.n, options.into))
-    return 0
-
-
-def power_of(options) -> int:
-    """Measure power, clock and energy for results/power."""
-    print(record_power(here(), options.kernels, options.n, options.into))
     return 0
 
 
