@@ -74,8 +74,9 @@ FLOORS = {
 APART = {frozenset({"gemm_lab.notebook", "gemm_lab.cli"})}
 # The compiler stands beside the simulator's floors: whoever simulates PTX of another origin needs no NVRTC.
 BESIDE = "gpu_simulator.compiler"
-# A kernel can be launched on a GPU without the simulator.
+# A kernel can be launched on a GPU without the simulator, which is asked only after one has failed there.
 RUNNER_MAY_IMPORT = {"compiler", "hardware", "errors", "argument_checks"}
+ASKS_THE_SIMULATOR = "gpu_runner.postmortem"
 # A translation of LLVM's IR serves the compiler alone; who runs or times kernels draws nothing.
 MAY_NOT_IMPORT = {
     "gpu_simulator": {"gemm_look", "llvm_ir_to_ptx"},
@@ -197,7 +198,7 @@ def allowed(importer: str, other: str) -> bool:
         down = PACKAGES.index(package) < PACKAGES.index(own)
         if package in MAY_NOT_IMPORT.get(importer, MAY_NOT_IMPORT.get(own, ())):
             return False
-        return down and not (own == "gpu_runner" and name not in RUNNER_MAY_IMPORT)
+        return down and (own != "gpu_runner" or importer == ASKS_THE_SIMULATOR or name in RUNNER_MAY_IMPORT)
     if own not in FLOORS:
         return True
     if part == BESIDE:

@@ -18,9 +18,7 @@ from gpu_simulator.hardware.swizzle import LayoutError
 from gpu_simulator.hardware.tensor_map import TensorMapError
 
 MOST_TEXT = 64 * 1024
-TRIPLE = tuple[int, int, int] | None
-PLACE = {"detail": str, "file": str | None, "line": int | None, "thread": TRIPLE, "block": TRIPLE, "text": str | None,
-         "output": str}  # fmt: skip
+PLACE = {"detail": str, "file": str | None, "line": int | None, "text": str | None, "output": str}
 _known: dict[str, tuple[type[LabError], dict[str, Any]]] = {}
 
 
@@ -37,7 +35,7 @@ register(DeviceOutOfMemory, {"asked": int, "free": int})
 register(GpuBusy, {"seconds": float, "holder": str, "before": int})
 register(DriverError, {"code": int, "name": str})
 register(Silence, {"seconds": float, "running": bool, "output": str})
-register(KernelFault, {"kind": str, "address": int | None, "nearest": str | None, **PLACE})
+register(KernelFault, {"kind": str, **PLACE})
 register(KernelHang, {"seconds": float, **PLACE})
 
 
