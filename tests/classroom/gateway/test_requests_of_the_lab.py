@@ -71,7 +71,7 @@ TWICE = """extern "C" __global__ void __launch_bounds__(32) gemm(const int* same
 
 
 def test_an_array_that_is_given_twice_comes_back_at_the_same_places_from_a_server(monkeypatch):
-    pytest.importorskip("distributed", reason="the extra classroom is not installed")
+    pytest.importorskip("tornado", reason="the extra classroom is not installed")
     from gemm_lab_classroom.gateway.worker import Simulator
 
     class Simulating:
