@@ -32,6 +32,16 @@ class WorkerLost(LabError):
         self.output = output
 
 
+class Silence(LabError):
+    """The worker sent nothing for `seconds`. `running` says whether it had reported that a kernel was running."""
+
+    def __init__(self, seconds: float, running: bool, output: str):
+        super().__init__(
+            f"The GPU worker was silent for {seconds:g} s and was stopped; the next request starts a new one."
+        )
+        self.seconds, self.running, self.output = seconds, running, output
+
+
 class DeviceOutOfMemory(LabError):
     """A request needs more device memory than is free. `asked` and `free` are bytes; `asked` is 0 if unknown."""
 
