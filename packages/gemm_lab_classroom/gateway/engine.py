@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -60,7 +61,7 @@ class Worker:
         self.address, self.why, self.facts = f"worker-{self.number}.{self.starts}", "", None
         try:
             self.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", WORKER, str(TICK_S)), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+                *(sys.executable, "-m", WORKER, str(TICK_S)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 env={**os.environ, **self.environment}, start_new_session=True,  # Ctrl-C is for the gateway
             )  # fmt: skip
             self._said = asyncio.get_running_loop().create_future()
