@@ -38,7 +38,7 @@ _HOMES = {
     "Ladder": "gemm_lab.lab",
     "simulate": "gemm_lab.lab",
     "gpu": "gpu_simulator.hardware.data_sheets",
-    "LabError": "gpu_simulator.errors",
+    "LabError": "gemm_results.errors",
     "roofline": "gemm_results.roofline_model",
     "occupancy": "gpu_simulator.hardware.occupancy",
     "figure": "gemm_lab.notebook.show",

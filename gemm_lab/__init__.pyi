@@ -10,8 +10,8 @@ from gemm_lab.notebook.guess import guess
 from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab.notebook.remembered.progress import progress
 from gemm_lab.notebook.show import figure
+from gemm_results.errors import LabError
 from gemm_results.roofline_model import roofline
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu
 from gpu_simulator.hardware.occupancy import occupancy
 

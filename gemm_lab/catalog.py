@@ -22,8 +22,9 @@ from gemm_lab.ablations import Idea, read_ideas
 from gemm_lab.config import data_dir
 from gemm_lab.ladder_expressions import evaluate
 from gemm_lab.source_text import Region, find_regions, listed, state
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, shown
-from gpu_simulator.errors import ConfigError, LabError, SizeError
+from gpu_simulator.errors import ConfigError, SizeError
 
 LONGEST_EDGE = 65_536  # the largest M, N or K
 MATRICES = ("a", "b", "c", "d")

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from gemm_lab import __version__
 from gemm_lab.lab import export
+from gemm_results.errors import LabError
 from gpu_simulator.cli.command_line import add_options, kernels_of
 from gpu_simulator.cli.command_line import run as simulate_file
 from gpu_simulator.cli.terminal import exit_code
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -205,7 +206,7 @@ def run_kernels(options) -> int:
             results.append(run.as_dict())
             if not options.json:
                 print(run)
-        except LabError as error:
+        except SimulatorError as error:
             results.append(
                 {
                     "kernel": name,

@@ -9,10 +9,10 @@ import os
 from collections.abc import Mapping
 
 from gemm_lab.config import cache_dir, data_dir
+from gemm_results.errors import LabError
 from gpu_simulator import compiler
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.compiler.compiler_process import CompilerStalled
-from gpu_simulator.errors import LabError
 
 
 class NotJudged(LabError):

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gemm_lab.config import DOCUMENTS, data_dir
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 _NUMBERED = re.compile(r"\d\d[ab]?_")
 # The kernelspec of every notebook that is stored or handed out; the environment that ran it may use another name.

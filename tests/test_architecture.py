@@ -51,8 +51,9 @@ FLOORS = {
     "gpu_timing": (("machine_code", "logical"), ("cycles",), ("calibration", "__init__")),
     "gemm_results": (
         (
-            *("data_folders", "results", "recorded_cards", "profile", "stalls", "findings", "statistics", "ablation"),
-            *("timeline_files", "published", "blind_trials", "published_trials", "roofline_model"),
+            *("errors", "data_folders", "results", "recorded_cards", "profile", "stalls", "findings"),
+            *("statistics", "ablation", "timeline_files", "published", "blind_trials"),
+            *("published_trials", "roofline_model"),
         ),
         ("plots",),
         ("cards", "__init__"),
@@ -254,7 +255,7 @@ def test_imports_go_down_only(path):
         ("gpu_simulator.launching", "from gpu_timing.cycles import sm"),
         ("gpu_simulator.launching", "import llvm_ir_to_ptx"),
         ("gpu_simulator.compiler", "from gemm_look import theme"),
-        ("llvm_ir_to_ptx.code", "from gpu_simulator.errors import LabError"),
+        ("llvm_ir_to_ptx.code", "from gpu_simulator.errors import SimulatorError"),
         ("gemm_look.card", "from gemm_results import results"),
         ("gpu_timing.logical", "from gemm_look import style"),
         ("gpu_timing.machine_code", "from gpu_timing.cycles import sm"),
@@ -291,7 +292,7 @@ def test_an_upward_import_is_seen(part, source):
             "gpu_simulator.machine",
             "import numpy as np\nfrom gpu_simulator.arithmetic import exact\nfrom . import faults",
         ),
-        ("gpu_simulator.compiler", "from gpu_simulator.errors import LabError\nfrom cuda.bindings import nvrtc"),
+        ("gpu_simulator.compiler", "from gpu_simulator.errors import SimulatorError\nfrom cuda.bindings import nvrtc"),
         (
             "gpu_runner.driver",
             "import cupy\nfrom gpu_simulator.compiler import Compiled\nfrom gpu_runner import support",

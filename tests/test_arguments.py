@@ -11,8 +11,9 @@ from gemm_lab.notebook import widgets
 from gemm_lab_lessons.ch02.counted_matrix import count
 from gemm_lab_lessons.ch10.tile_bounds import tail
 from gemm_lab_lessons.shared.three_counts import three_counts
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, checked, shown
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, SimulatorError
 
 
 @checked
@@ -155,7 +156,7 @@ def test_odd_arguments_are_refused_by_the_lab_itself(name):
     for value in ODD:
         try:
             FUNCTIONS[name](value)
-        except LabError as error:
+        except SimulatorError as error:
             assert 10 < len(str(error)) < 2500, f"{name}({shown(value)}): {error}"
 
 

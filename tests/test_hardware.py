@@ -11,8 +11,9 @@ from platformdirs.macos import MacOS
 from gemm_lab import compiling, config
 from gemm_lab.catalog import UnknownKernel
 from gemm_results import data_folders
+from gemm_results.errors import LabError
 from gpu_runner import settings
-from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
+from gpu_simulator.errors import ConfigError, LaunchError, MissingDependency, SimulatorError, SizeError
 from gpu_simulator.hardware.data_sheets import GPUS, arch_of, detect, gpu
 
 
@@ -97,7 +98,7 @@ def test_measured_stays_below_the_data_sheet():
 
 
 def test_a_missing_peak_names_what_exists():
-    with pytest.raises(LabError, match="No tensor-core peak.*bf16.*Tesla T4.*f16 with f16"):
+    with pytest.raises(SimulatorError, match="No tensor-core peak.*bf16.*Tesla T4.*f16 with f16"):
         gpu("t4").peak("bf16", "f32")
 
 
@@ -135,7 +136,7 @@ def test_names_of_the_driver(name, key):
     ],
 )
 def test_other_gpus_are_not_mistaken_for_ours(name):
-    with pytest.raises(LabError, match="known are t4, a100, rtx5090, h100, h200, b200"):
+    with pytest.raises(SimulatorError, match="known are t4, a100, rtx5090, h100, h200, b200"):
         gpu(name)
 
 
@@ -230,7 +231,7 @@ def test_detect_asks_once(driver):
 @pytest.mark.parametrize("kind", [UnknownKernel, SizeError, ConfigError, LaunchError, MissingDependency])
 def test_errors_are_sentences(kind):
     error = kind("K = 100 < 128; use K = 128.")
-    assert isinstance(error, LabError)
+    assert isinstance(error, SimulatorError)
     assert str(error) == "K = 100 < 128; use K = 128."
     assert "100 &lt; 128" in error._repr_html_()
 

@@ -13,7 +13,7 @@ import pytest
 from gemm_lab import cli
 from gemm_lab.config import data_dir
 from gemm_lab.notebook_files import copy_series
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -13,7 +13,7 @@ import pytest
 from gemm_lab import __version__
 from gemm_lab.config import DOCUMENTS
 from gemm_lab.notebook_files import copy_series
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 
 ROOT = Path(__file__).resolve().parents[1]

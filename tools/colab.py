@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 BRANCH = "main"

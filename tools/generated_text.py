@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from gemm_lab.notebook.scoreboard import scoreboard
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools import sizes
 
 NUMBER = re.compile(r"<!-- = (?P<key>[^>]*?) -->(?P<text>[^<]*)<!-- / -->")

@@ -20,7 +20,7 @@ from gemm_lab.measure.known_speeds import BURSTS
 from gemm_lab.settings_text import parse_settings
 from gemm_results import results
 from gemm_results.profile import read_rows
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles.constants_file import known
 from tools.recording.cards import write_rows
 
@@ -35,7 +35,7 @@ def predicted_rung(card: dict[str, str], gpu: str) -> dict[str, object]:
     n = int(card["n"])
     try:
         found = prediction(lab.kernel(card["kernel"], **parse_settings(card["config"].split())), gpu, n, n, n)
-    except LabError as error:
+    except SimulatorError as error:
         return row | {"cycles": "", "top_stall": "", "unit": "", "failed": str(error)}
     return row | {
         "cycles": round(found.cycles),

@@ -16,7 +16,8 @@ import sys
 from pathlib import Path
 
 from gemm_lab.config import data_dir
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools import colab
 from tools.sync import sync
 
@@ -54,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         address = None if options.withdraw else checked(options.repository)
         if options.hub:
             colab.hub_link("", address or "", options.hub)
-    except LabError as error:
+    except SimulatorError as error:
         print(error, file=sys.stderr)
         return 1
     publish(address)

@@ -12,7 +12,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.notebook.scoreboard import scoreboard
 from gemm_results.cards.scoreboard import Board
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
 
 SIZES = (4096, 8192)
@@ -77,7 +77,7 @@ def _table(key: str) -> str:
 def _board(n: int, key: str) -> Board | None:
     try:
         return scoreboard(n, on=key)
-    except LabError:
+    except SimulatorError:
         return None
 
 

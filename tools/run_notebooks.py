@@ -28,7 +28,8 @@ from tqdm import tqdm
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.widgets.asleep import VIEW
 from gemm_lab.notebook_files import KERNEL, notebooks_in
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools.colab import FOLDED, is_setup
 from tools.figures.png import smaller
 from tools.widget_pictures import add_pictures, model_of, models, renew
@@ -115,7 +116,7 @@ def execute(
                 renew(stored := _read(path), notebook)
                 nbformat.write(stored, target)
                 return None
-        except LabError as missing:
+        except SimulatorError as missing:
             return Failure(path, 0, "", str(missing))
         for cell, outputs in zip(notebook.cells, before, strict=True):
             if outputs:
@@ -207,7 +208,7 @@ def main(argv: list[str] | None = None) -> int:
         for path in paths:
             if not path.is_file():
                 raise LabError(f"There is no notebook {path}; give the path of an .ipynb file.")
-    except LabError as error:
+    except SimulatorError as error:
         print(error, file=sys.stderr)
         return 2
     store = options.store or options.store_new or options.store_pictures

@@ -27,7 +27,8 @@ from nbclient import NotebookClient
 
 from gemm_lab.config import data_dir
 from gemm_lab.notebook_files import notebooks_in
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools import run_notebooks
 
 RECORDED = "recorded"
@@ -224,7 +225,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     try:
         found = differences(paths, options.store)
-    except LabError as error:
+    except SimulatorError as error:
         print(error, file=sys.stderr)
         return 2
     for one in found:

@@ -20,7 +20,8 @@ import nbformat
 from gemm_lab import catalog, source_text, trust
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.cells import parse_line
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools import colab
 from tools.generated_text import NUMBER, written
 from tools.readme_blocks import BLOCKS
@@ -57,7 +58,7 @@ def sync(check: bool = False, folder: Path | None = None) -> list[str]:
         for index, cell in enumerate(book.cells):
             try:
                 text = wanted_text(cell)
-            except LabError as error:
+            except SimulatorError as error:
                 raise LabError(f"{path.name}, cell {index}: {error}") from None
             if text is None or cell.source.rstrip("\n") == text.rstrip("\n"):
                 continue
@@ -104,7 +105,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         found = sync(check=options.check)
-    except LabError as error:
+    except SimulatorError as error:
         print(error, file=sys.stderr)
         return 2
     for sentence in found:

@@ -14,7 +14,7 @@ import nbformat
 
 from gemm_lab.notebook.widgets.asleep import ASLEEP, VIEW
 from gemm_look.palette import compact
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools.widget_page import ARGUMENTS, CHROMIUM, picture, prepared
 
 STATE = "application/vnd.jupyter.widget-state+json"

@@ -25,7 +25,7 @@ from gemm_lab.lab import kernel
 from gemm_lab.notebook.exercises import Exercise, exercises, judge_kernel, kernel_of
 from gemm_lab_classroom.judge.strict_rules import StrictRules
 from gemm_lab_classroom.skeletons import all_handouts, skeleton, solution
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, SimulatorError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -63,7 +63,7 @@ class Answer:
                 self.exercise.check(**self.choice)
             else:
                 judge_kernel(self.exercise, kernel_of(self.exercise, self.text), {}, seed, StrictRules())
-        except LabError as error:
+        except SimulatorError as error:
             return str(error)
         return None
 

@@ -8,10 +8,10 @@ from gemm_lab.cards.source_code import code_line
 from gemm_look import theme
 from gemm_look.card import card, mark
 from gpu_simulator.compiler import CompileError
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
-def error_page(error: LabError) -> str:
+def error_page(error: SimulatorError) -> str:
     """The HTML card for an error: the verdict of a wrong result, the lines that do not compile, or the message."""
     if getattr(error, "is_card", False):
         return error._repr_html_()

@@ -8,8 +8,8 @@ from typing import Any
 
 from gemm_look.card import card, facts, folded
 from gemm_look.theme import tag
+from gemm_results.errors import LabError
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError
 
 SHOWN_OPEN, SHOWN = 12, 400  # most instructions that are shown without a click, and at all
 

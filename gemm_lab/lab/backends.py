@@ -8,7 +8,8 @@ from gemm_lab.config import BACKENDS
 from gemm_lab.config import backend as chosen_backend
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.launchable import Launchable
-from gpu_simulator.errors import ConfigError, LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError
 
 
 def resolve_backend(wanted: str | None, timing: bool = False, machine: Here | None = None) -> str:

@@ -11,7 +11,7 @@ from gemm_lab import compiling
 from gpu_runner import settings
 from gpu_runner.baselines import cutlass, nvcc
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_simulator.errors import MissingDependency, SimulatorError
 from gpu_simulator.hardware.data_sheets import detect
 
 
@@ -68,7 +68,7 @@ def _packages() -> list[SetupItem]:
 def _compile() -> SetupItem:
     try:
         made = compiling.compile(_PROBE, arch="sm_75", name="probe")
-    except LabError as error:
+    except SimulatorError as error:
         return SetupItem(
             "compiler", False, str(error), "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'"
         )
@@ -79,7 +79,7 @@ def _compile() -> SetupItem:
 def _disassemble() -> SetupItem:
     try:
         count = len(compiler.disassemble(compiling.compile(_PROBE, arch="sm_75", name="probe")))
-    except LabError as error:
+    except SimulatorError as error:
         return SetupItem("disassembler", False, str(error), "pip install 'cuda-toolkit[nvdisasm]'", needed=False)
     return SetupItem("disassembler", count > 0, f"nvdisasm reads the kernel ({count} instructions)", needed=False)
 
@@ -120,7 +120,7 @@ def _server() -> list[SetupItem]:
         return []
     try:
         here = device.present()
-    except LabError as error:
+    except SimulatorError as error:
         return [SetupItem("GPU server", False, str(error), "gemm-lab serve  (on the server)")]
     found = f"{here.name}, {here.arch}" if here else "its workers simulate"
     return [SetupItem("GPU server", True, f"{found}, at {address}: kernels run there")]

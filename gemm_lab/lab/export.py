@@ -15,9 +15,10 @@ from gemm_lab import catalog
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab import export_launch
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.compiler.nvrtc_library import config_header
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.data_sheets import gpu
 
 _INCLUDE = re.compile(r'^#include "([^"]+)".*$', re.M)

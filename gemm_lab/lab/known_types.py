@@ -10,6 +10,7 @@ import typing
 from dataclasses import fields
 from typing import Any
 
+from gemm_results.errors import LabError
 from gpu_runner.transport import codec, told_errors
 from gpu_runner.transport.server_results import RESULTS
 from gpu_simulator import Report, Site, Totals
@@ -32,5 +33,6 @@ for _kind in (Site, Totals, Hazard):
 codec.register(Report, REPORT, _report)
 RESULTS["simulate"]["report"] = Report
 
+told_errors.register(LabError)
 for _name in simulated.__all__:
     told_errors.register(getattr(simulated, _name))

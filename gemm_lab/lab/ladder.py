@@ -16,9 +16,10 @@ from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_look.card import card
 from gemm_look.table import Table
+from gemm_results.errors import LabError
 from gemm_results.statistics import times_as_fast
 from gpu_simulator.argument_checks import as_whole, checked, shown
-from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.errors import SizeError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ from gemm_lab.measure.benchmark import Entry, Measurements, at_size, benchmark
 from gemm_lab.measure.check import Launch, Verdict, check
 from gemm_lab.settings_text import parse_settings
 from gemm_results.results import Measurement, recorded
-from gpu_simulator.errors import ConfigError, LabError, SizeError
+from gpu_simulator.errors import ConfigError, SimulatorError, SizeError
 
 if TYPE_CHECKING:
     from gpu_simulator.compiler import Compiled
@@ -156,7 +156,7 @@ def quick_speed(
     size = speed_size(kernel, m, n, k)
     try:
         found = benchmark(entries, [size], kernel.spec.problem, "burst", QUICK_ROUNDS)
-    except LabError as error:  # such as a fault or a hang at this size, or too little memory on the GPU
+    except SimulatorError as error:  # such as a fault or a hang at this size, or too little memory on the GPU
         return {"timed_at": size, "untimed": f"not timed: {error}"}
     rows = {row.kernel: row for row in found}
     if mine := rows.get(kernel.spec.name):

@@ -18,7 +18,8 @@ from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.measuring import check_twice
 from gemm_lab.measure.check import Verdict
 from gemm_lab.measure.inputs import make_inputs
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.tensor_map import TensorMap, arrays_of
 from gpu_simulator.memory_limit import VARIABLE, in_words, limit_bytes
 
@@ -226,7 +227,7 @@ def count_small(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, 
     size = small_size(kernel, m, n, k)
     try:
         return Small(size, check_on_simulator(kernel, compiled, *size, 0, sms)[1])
-    except LabError as error:
+    except SimulatorError as error:
         return Small(size, stopped=str(error))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gemm_lab.courses import added
 from gemm_results.cards.predicted_card import LABELS, UNITS, with_article
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_timing.cycles.recording import SHARED_UNITS, Recording
 
 LEAST, MOST = 20, 4000  # cycles that are shown together

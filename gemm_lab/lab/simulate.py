@@ -16,9 +16,10 @@ from gemm_lab.cards.simulation_card import SimulationCard
 from gemm_lab.lab.on_simulator import still_at_work
 from gemm_lab.lab.ptx_report import PtxReport
 from gemm_lab.lab.simulated_reasons import reasons
+from gemm_results.errors import LabError
 from gpu_simulator import widest_first
 from gpu_simulator.argument_checks import as_whole, checked, shown
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, SimulatorError
 from gpu_simulator.kernel_file import KernelFile
 from gpu_simulator.launching import Extent
 from gpu_simulator.layouts.studied_launch import StudiedLaunch, studied_launch
@@ -39,7 +40,7 @@ class Simulation:
     error: None if the kernel ran to its end. If there is one, every other attribute raises it.
     """
 
-    error: LabError | None = None
+    error: SimulatorError | None = None
     _report: Report | None = field(default=None, repr=False)
     _arrays: tuple[np.ndarray, ...] = field(default=(), repr=False)
     _studies: tuple[ArrayStudy, ...] = field(default=(), repr=False)
@@ -143,7 +144,7 @@ def simulate(
             )
         launching |= {"symbols": symbols, "uninit": uninit, "grid": grid, "block": block, "cluster": cluster}
         return _simulated(source, kernel, args, compiling, launching, rows)
-    except LabError as error:
+    except SimulatorError as error:
         return Simulation(error)
 
 

@@ -12,9 +12,9 @@ from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab.kernel import Kernel
 from gemm_lab.settings_text import parse_settings
+from gemm_results.errors import LabError
 from gemm_results.profile import read_rows
 from gemm_results.results import Measurement
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
 COLUMNS = ("ladder", "n", "rung", "settings")

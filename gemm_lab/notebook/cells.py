@@ -31,8 +31,9 @@ from gemm_lab.settings_text import parse_settings
 from gemm_lab.source_text import listed
 from gemm_look import theme
 from gemm_look.card import card, mark
+from gemm_results.errors import LabError
 from gpu_simulator.compiler import CompileError, Diagnostic
-from gpu_simulator.errors import ConfigError, LabError, NotHere
+from gpu_simulator.errors import ConfigError, NotHere, SimulatorError
 
 
 class WrongResult(LabError):
@@ -235,7 +236,7 @@ def register(ipython) -> None:
 
     magic.__doc__ = __doc__
     ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
-    ipython.set_custom_exc((LabError, NameError), _show_error)
+    ipython.set_custom_exc((SimulatorError, NameError), _show_error)
 
 
 def _bundle(shown: Run | Kernel, line: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from gemm_lab.notebook.judges.cuda_tokens import tokens
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than, listing_without, not_solved
 from gemm_lab.notebook.unbound import session_notebook
 from gemm_lab.notebook_files import notebooks_of
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 MISSING = "// (the text of your cell)"
 
@@ -80,6 +80,6 @@ def handed_out(name: str) -> tuple[Line | None, str]:
             if first.startswith("%%kernel ") and "--exercise" in first.split():
                 try:
                     return parse_line(first.removeprefix("%%kernel ")), below.rstrip("\n")
-                except LabError:
+                except SimulatorError:
                     break
     return None, ""

@@ -28,8 +28,9 @@ from gemm_lab.notebook.speed_beside import speed_beside
 from gemm_lab.source_text import listed
 from gemm_look import theme
 from gemm_look.card import card, facts, folded, mark, message
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, checked, shown
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError
 
 KERNEL = "kernel"  # the judge of an exercise about a kernel; the others belong to a course
 _PTX_LINE = re.compile(r", PTX line \d+")  # of no use in a refusal, because the learner's line stands before it

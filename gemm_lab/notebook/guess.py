@@ -25,8 +25,9 @@ from gemm_lab.notebook.remembered.kept import Kept
 from gemm_lab.notebook.widgets.asleep import live, show_beside
 from gemm_look import theme
 from gemm_look.card import card, folded, mark
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked, shown
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError
 
 _NAME = re.compile(r"\d\d_\w+$")
 FACTOR = 1.1  # an estimate is right within this factor, if the question names no other

@@ -22,8 +22,9 @@ from gemm_lab.notebook.remembered.solved import remember
 from gemm_lab.notebook.trying import Missed, NotWritten
 from gemm_look import theme
 from gemm_look.card import card, folded
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked, shown
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, SimulatorError
 
 F = TypeVar("F", bound=Callable[..., Any])
 Facts = list[tuple[str, str]]
@@ -83,7 +84,7 @@ class Puzzle:
         """
         try:
             self._tried(function)  # it can be the shipped solution, which does not count as solved
-        except LabError:
+        except SimulatorError:
             print(f"“{self.title}” is not solved yet,\nso the cells below use the lab's own function.")
             return self.solution()
         return function

@@ -16,8 +16,8 @@ from gemm_lab.lab.ladder import measured_ladders
 from gemm_lab.lab.tuning import current
 from gemm_results import results
 from gemm_results.cards.scoreboard import Board
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
 REGIME, SIZE = "sustained", 4096

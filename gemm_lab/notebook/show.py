@@ -10,8 +10,8 @@ from pathlib import Path
 
 from gemm_lab.config import data_dir
 from gemm_look.theme import tag
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked, shown
-from gpu_simulator.errors import LabError
 
 WIDTH = 760  # pixels on the screen; no wider than a cell
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.lab.measuring import QUICK_ROUNDS, benchmark_kernels, speed_size
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 def speed_beside(answer: Kernel) -> list[tuple[str, str]]:
@@ -21,7 +21,7 @@ def speed_beside(answer: Kernel) -> list[tuple[str, str]]:
         rows = benchmark_kernels(
             [answer, rung], [(m, n, k)], baselines=(), ceiling=None, regime="burst", rounds=QUICK_ROUNDS, progress=False
         )
-    except LabError:
+    except SimulatorError:
         return []
     speeds = {row.kernel: row.tflops for row in rows}
     if not {answer.label, rung.label} <= set(speeds):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu_simulator.argument_checks import shown
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 MOST_LINES = 3_000_000  # lines of Python that one call may execute
 
@@ -126,7 +126,7 @@ def _described(error: Exception, function: Callable[..., Any]) -> str:
     lines = [number for frame, number in traceback.walk_tb(error.__traceback__) if frame.f_code is code]
     where = f" in line {lines[-1] - code.co_firstlineno + 1} of your cell’s function" if lines and code else ""
     said = str(error).strip().rstrip(".")
-    raised = "stopped" if isinstance(error, LabError) else f"raised {type(error).__name__}"
+    raised = "stopped" if isinstance(error, SimulatorError) else f"raised {type(error).__name__}"
     return f"{raised}{where}{': ' + said if said else ''}."
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gemm_lab.compiling import NotJudged
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 LARGEST, MOST_BITS = 10**9, 64  # of a number; of an exponent and of a shift
 _PLAIN = "Write the choice with plain numbers: choice = dict(name=number, …)."

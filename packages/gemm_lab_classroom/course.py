@@ -30,7 +30,8 @@ from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.exercises import exercise
 from gemm_lab.notebook_files import KERNEL
 from gemm_lab_classroom.skeletons import TASK, marked_solution, solution
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 POINTS = 10
 HANDED_OUT = "gemm_lab_handed_out"  # in the metadata of an answer's cell: the text that students start from
@@ -229,7 +230,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         lines = build(options.into, options.notebooks or None, options.unfolded)
-    except (LabError, OSError) as error:
+    except (SimulatorError, OSError) as error:
         print(f"No assignment was built: {error}", file=sys.stderr)
         return 1
     print(*lines, sep="\n")

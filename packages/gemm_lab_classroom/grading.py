@@ -32,8 +32,9 @@ from typing import Any
 
 from gemm_lab.compiling import NotJudged
 from gemm_lab_classroom.grader_sandbox import HOMES, confine_grader, tell_if_unconfined
+from gemm_results.errors import LabError
 from gpu_simulator.compiler.compiler_process import COMPILER
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 # Seconds of processor time for one answer. Correct answers take 0.5 to 52 s, and a kernel that never ends reaches the
 # simulator's own limits first. What this limit ends is not judged, because a slow machine may be the only reason.
@@ -280,7 +281,7 @@ def _end_with(parent: int) -> None:
 
 
 def judged(name: str, text: str, seed: int, handed_out: str = "") -> Grade:
-    """Grade in this process. A `LabError` is a fail with its message; after any other exception nothing is judged."""
+    """Grade in this process. A `SimulatorError` is a fail with its message; any other exception judges nothing."""
     try:
         return _judged(name, text, seed, handed_out)
     except NotJudged as error:
@@ -317,7 +318,7 @@ def _judged(name: str, text: str, seed: int, handed_out: str) -> Grade:
         return Grade(name, False, share(task, wrong.judgement, seed, handed_out), str(wrong), seed)
     except NotJudged:
         raise
-    except LabError as error:
+    except SimulatorError as error:
         _end_with_the_compiler()
         return Grade(name, False, 0.0, str(error), seed)
     return Grade(name, True, 1.0, repr(solved), seed)
@@ -342,7 +343,7 @@ def share(task: Any, judgement: Any, seed: int, handed_out: str = "") -> float:
         missed = start.missed if start.exact else judgement.asked + 1
     except NotJudged:
         raise
-    except LabError:
+    except SimulatorError:
         missed = judgement.asked + 1
     return round(max(0.0, 1 - judgement.missed / missed), 2) if missed else 0.0
 

@@ -46,7 +46,7 @@ from gemm_lab_classroom.submission import (
 )
 from gemm_look import theme
 from gemm_look.card import card, printed
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 CUDA_STUB = "// YOUR CODE HERE"
 
@@ -134,7 +134,7 @@ class GradeInFreshProcess(NbGraderPreprocessor):
         try:
             start = handed_out.get(ANSWER + name, "")
             found = grade(name, body(texts[0]), limit_s=self.limit_s, handed_out=start)
-        except (LabError, OSError) as error:
+        except (SimulatorError, OSError) as error:
             return [_refusal(f"Not judged: {error} Run nbgrader autograde again.", NOT_JUDGED)]
         return outputs_of(found, float(cell.metadata.nbgrader["points"]), notes)
 

@@ -18,7 +18,7 @@ import nbformat
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 BEGIN, END = "// BEGIN SOLUTION", "// END SOLUTION"
 TASK = re.compile(r"""lab\.exercise\(["'](\w+)["']\)(?!\.check\()""")

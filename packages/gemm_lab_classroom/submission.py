@@ -28,7 +28,7 @@ from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook_files import KERNEL
 from gemm_lab_classroom.choice_text import Unreadable, choice_of
 from gemm_lab_classroom.course import numbered
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 ANSWER, CHECK = "answer_", "check_"  # the prefixes of the grade_id of an exercise's two cells
 NOT_JUDGED = "NotJudged"  # the error name that represents the third verdict in a check's output
@@ -289,7 +289,7 @@ def _is_answer(source: str, exercise: str, handed_out: str) -> bool:
         return bool(choice_of(source))
     except Unreadable:
         return True
-    except LabError:
+    except SimulatorError:
         return False
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpu_simulator.errors import ConfigError, LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError
 
 DATA_FOLDERS = ("kernels", "images", "results", "notebooks", "docs")
 # Of docs, those that notebooks link to; a wheel has no others.

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 PROFILED_N = 512  # the size in rungs.csv; small enough that the simulator can count the same launch
 

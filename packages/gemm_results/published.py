@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gemm_results.data_folders import data_dir
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu
 
 # Texts whose percentages refer to the peak of another input type than the one they multiply: {source: type}.

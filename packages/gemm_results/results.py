@@ -15,8 +15,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from gemm_results.data_folders import data_dir
+from gemm_results.errors import LabError
 from gemm_results.profile import numbered_rows
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.errors import SizeError
 from gpu_simulator.hardware.data_sheets import Gpu
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 
 @dataclass(frozen=True)

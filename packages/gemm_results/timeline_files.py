@@ -12,7 +12,7 @@ import csv
 import math
 from pathlib import Path
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_timing.logical.pipeline_timeline import KINDS, Event, Timeline
 
 COLUMNS = Event._fields

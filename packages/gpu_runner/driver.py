@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from gpu_runner import bindings, refusals
-from gpu_runner.faults import FAULTS, DeviceOutOfMemory, KernelFault
+from gpu_runner.faults import FAULTS, DeviceOutOfMemory, KernelFault, RunnerError
 from gpu_runner.numbers import held
-from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.errors import LaunchError
 from gpu_simulator.hardware.number_types import dtype_of
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -28,7 +28,7 @@ NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 OUT_OF_MEMORY = 2
 
 
-class DriverError(LabError):
+class DriverError(RunnerError):
     """A driver call failed. `code` is CUDA's error number, `name` its name, with a description where one is known."""
 
     def __init__(self, code: int, name: str):
@@ -122,7 +122,7 @@ class Device:
         except (self.driver.CUDADriverError, self.runtime.CUDARuntimeError) as error:
             raise self.explanation(error.status, str(error)) from None
 
-    def explanation(self, code: int, name: str) -> LabError:
+    def explanation(self, code: int, name: str) -> RunnerError:
         if code in FAULTS:
             sys.unraisablehook = lambda ignored: None  # from now on events cannot be destroyed either
             name, what = FAULTS[code]

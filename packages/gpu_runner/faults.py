@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 # Errors that stop a kernel and make its context unusable: CUDA's number -> CUDA's name, what happened.
 FAULTS = {
@@ -21,7 +21,11 @@ FAULTS = {
 }
 
 
-class WorkerLost(LabError):
+class RunnerError(SimulatorError):
+    """What a GPU, its driver and libraries, or a GPU server refuse."""
+
+
+class WorkerLost(RunnerError):
     """The process that owns the GPU ended or stopped answering; the next request starts a new one.
 
     `output` is what it had printed, device printf included (at most 64 KB).
@@ -32,7 +36,7 @@ class WorkerLost(LabError):
         self.output = output
 
 
-class Silence(LabError):
+class Silence(RunnerError):
     """The worker sent nothing for `seconds`. `running` says whether it had reported that a kernel was running."""
 
     def __init__(self, seconds: float, running: bool, output: str):
@@ -42,7 +46,7 @@ class Silence(LabError):
         self.seconds, self.running, self.output = seconds, running, output
 
 
-class DeviceOutOfMemory(LabError):
+class DeviceOutOfMemory(RunnerError):
     """A request needs more device memory than is free. `asked` and `free` are bytes; `asked` is 0 if unknown."""
 
     def __init__(self, asked: int, free: int):
@@ -56,7 +60,7 @@ class DeviceOutOfMemory(LabError):
         self.asked, self.free = asked, free
 
 
-class GpuBusy(LabError):
+class GpuBusy(RunnerError):
     """Other programs used the GPU for the whole time (`seconds`) that this program waits for it.
 
     `holder` says who is using it and for what, `before` how many more programs wait before this one.
@@ -72,7 +76,7 @@ class GpuBusy(LabError):
         self.seconds, self.holder, self.before = seconds, holder, before
 
 
-class KernelFault(LabError):
+class KernelFault(RunnerError):
     """The GPU stopped a kernel: an address outside its arrays, a misaligned access, a trap.
 
     `kind` is the CUDA error's name, `detail` a sentence. `file`, `line` and `text` are the learner's source line; each
@@ -92,7 +96,7 @@ class KernelFault(LabError):
         self.kind, self.detail, self.file, self.line, self.text, self.output = kind, detail, file, line, text, output
 
 
-class KernelHang(LabError):
+class KernelHang(RunnerError):
     """A kernel did not finish within `seconds`. `file`, `line` and `text` say where it was found looping or waiting.
 
     Each of these is None where it is not known.

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any
 
 import gpu_simulator
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.faults import BudgetExceeded, LaunchError, UnsupportedInstruction
 
 LIMIT_S = 20.0  # of processor time
@@ -38,7 +38,7 @@ class Finding:
 
 
 def examine(compiled: Any, *, grid: Triple, args: Sequence[Any], cluster: Triple, hang: bool) -> Finding:
-    """Simulate a launch that failed on the GPU and return what was found; never raises a `LabError`.
+    """Simulate a launch that failed on the GPU and return what was found; never raises a `SimulatorError`.
 
     `hang` says that the kernel hung, else it faulted. `args` stay as they are.
     """
@@ -55,7 +55,7 @@ def examine(compiled: Any, *, grid: Triple, args: Sequence[Any], cluster: Triple
         return Finding(
             f"The line is unknown: in {LIMIT_S:.0f} s the simulator did not come to the fault; a smaller size may."
         )
-    except LabError as error:
+    except SimulatorError as error:
         return _found(str(error), compiled)
     return Finding(
         "The line is unknown: on the simulator this launch ends as it should. So the failure may depend on timing (a "

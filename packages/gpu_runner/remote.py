@@ -17,13 +17,13 @@ from functools import lru_cache
 from typing import Any
 
 from gpu_runner import settings, turns
-from gpu_runner.faults import GpuBusy, WorkerLost
+from gpu_runner.faults import GpuBusy, RunnerError, WorkerLost
 from gpu_runner.session import START_PATIENCE_S
 from gpu_runner.transport import codec, told_errors, wire
 from gpu_runner.transport.field_types import fitted
 from gpu_runner.transport.server_link import Link, Refusal, ServerError, Unreachable, readable, require_same_versions
 from gpu_runner.transport.server_results import understood
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import data_sheets as hardware
 
 LONG_POLL_S, WAITING_S = 5.0, 1.0  # how long the server may hold a question about a job: while it runs; while it waits
@@ -118,7 +118,7 @@ class RemoteSession:
         )
         size = sum(len(part) for part in parts)
         if size > MOST_BYTES:
-            raise LabError(
+            raise RunnerError(
                 f"This run would send {size / 2**20:,.0f} MB to the server, and {MOST_BYTES >> 20} MB may be sent. "
                 "Choose a smaller size; run(n) of a large n sends no matrices."
             )
@@ -130,7 +130,7 @@ class RemoteSession:
             self._send(path, parts, op=op, what=notice, backend=facts["backend"], arch=facts.get("arch") or "")
             answer = self._answer(path, longest, op)
         finally:
-            with contextlib.suppress(LabError):
+            with contextlib.suppress(SimulatorError):
                 self._ask("DELETE", path, longest_s=CLOSING_S)
         return self._result(op, payload, answer)
 

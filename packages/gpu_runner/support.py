@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gpu_runner.driver import Buffer, Device, Function, words
-from gpu_simulator.errors import LabError
+from gpu_runner.faults import RunnerError
 
 TYPES = {"f16": 0, "bf16": 1, "f32": 2}
 BYTES = {"f16": 2, "bf16": 2, "f32": 4}
@@ -24,7 +24,7 @@ class U64(int):
 def build(arch: str) -> bytes:
     """Compile `support.cu` with NVRTC for `arch` (such as "sm_90"); returns the CUBIN.
 
-    Raises `LabError` with the compiler's log.
+    Raises `RunnerError` with the compiler's log.
     """
     from cuda.bindings import nvrtc
 
@@ -35,7 +35,7 @@ def build(arch: str) -> bytes:
         _, size = nvrtc.nvrtcGetProgramLogSize(program)
         log = b" " * size
         nvrtc.nvrtcGetProgramLog(program, log)
-        raise LabError(f"NVRTC could not compile the lab's own kernels for {arch}: {log.decode(errors='replace')}")
+        raise RunnerError(f"NVRTC could not compile the lab's own kernels for {arch}: {log.decode(errors='replace')}")
     _, size = nvrtc.nvrtcGetCUBINSize(program)
     cubin = b" " * size
     nvrtc.nvrtcGetCUBIN(program, cubin)

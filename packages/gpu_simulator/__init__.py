@@ -5,7 +5,7 @@
 """
 
 from gpu_simulator.codegen.ops import supported
-from gpu_simulator.errors import ConfigError
+from gpu_simulator.errors import ConfigError, SimulatorError
 from gpu_simulator.faults import (
     AssertionFailed,
     BarrierFault,
@@ -17,7 +17,7 @@ from gpu_simulator.faults import (
     MalformedPtx,
     MbarrierFault,
     MemoryFault,
-    SimulatorError,
+    SimulatedFault,
     TensorMemoryFault,
     Trap,
     UnsupportedInstruction,
@@ -39,7 +39,6 @@ __all__ = [
     "ClusterFault",
     "ConfigError",
     "Deadlock",
-    "SimulatorError",
     "HazardFound",
     "LaunchError",
     "MalformedPtx",
@@ -47,6 +46,8 @@ __all__ = [
     "MemoryFault",
     "Placement",
     "Report",
+    "SimulatedFault",
+    "SimulatorError",
     "Site",
     "TensorMemoryFault",
     "Totals",

@@ -1,7 +1,7 @@
 """The errors that the simulator raises on purpose. Each message is a sentence: what is wrong, and what would work.
 
 Those of one package or with more than a message are defined where they are raised (`compiler/diagnostics.py`). All
-inherit from `LabError`, so that `except LabError` catches whatever this package and those above it raise on purpose.
+inherit from `SimulatorError`, as do those of the packages that use this one; `except SimulatorError` catches them all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WITHOUT_MACHINE_CODE = (
 )
 
 
-class LabError(Exception):
+class SimulatorError(Exception):
     """An error that its reader can correct; `str(error)` says how."""
 
     def __init__(self, message: str):
@@ -33,19 +33,22 @@ class LabError(Exception):
         return f"<p><b>✗ {escape(type(self).__name__)}</b>: {escape(self.message)}</p>"
 
 
-class SizeError(LabError):
+LabError = SimulatorError  # its name in 1.0, which answers until 2.0
+
+
+class SizeError(SimulatorError):
     """A matrix size that a kernel or a tiling does not support; the message names one that works."""
 
 
-class ConfigError(LabError):
+class ConfigError(SimulatorError):
     """A configuration value, name or environment variable that cannot be used."""
 
 
-class LaunchError(LabError):
+class LaunchError(SimulatorError):
     """A kernel that cannot be launched: wrong arguments, or more resources than an SM has."""
 
 
-class MissingDependency(LabError):
+class MissingDependency(SimulatorError):
     """A required package is not installed; the message says what to install."""
 
 

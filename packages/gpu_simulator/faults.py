@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.errors import LaunchError, SimulatorError
 
 TEXTURES = (
     "textures and surfaces are made by the host and read by units of a GPU that are not here. Give the kernel an array "
@@ -10,64 +10,64 @@ TEXTURES = (
 )
 
 
-class SimulatorError(LabError):
+class SimulatedFault(SimulatorError):
     """A kernel that cannot be simulated, or that does something that fails on a GPU."""
 
 
-class MalformedPtx(SimulatorError):
+class MalformedPtx(SimulatedFault):
     """Invalid PTX; the message names the line."""
 
 
-class UnsupportedInstruction(SimulatorError):
+class UnsupportedInstruction(SimulatedFault):
     """An opcode, or a form of it, that the simulator does not support; the message names PTX and source line."""
 
 
-class MemoryFault(SimulatorError):
+class MemoryFault(SimulatedFault):
     """An access that is out of bounds or misaligned; the message names thread, block, line and nearest allocation."""
 
 
-class BarrierFault(SimulatorError):
+class BarrierFault(SimulatedFault):
     """A barrier of the block (bar, barrier) whose number or number of threads no GPU has."""
 
 
-class MbarrierFault(SimulatorError):
+class MbarrierFault(SimulatedFault):
     """An mbarrier that is used before its init, initialised twice or overwritten, or whose counts leave their range."""
 
 
-class ClusterFault(SimulatorError):
+class ClusterFault(SimulatedFault):
     """An incorrect use of barrier.cluster, or of an address in the shared memory of a cluster."""
 
 
-class WarpFault(SimulatorError):
+class WarpFault(SimulatedFault):
     """An instruction between the lanes of a warp, executed by a lane that its membermask does not name or by a part of
     a warp that has to execute it as a whole; or an mma.sp with metadata that have no meaning."""
 
 
-class WarpgroupFault(SimulatorError):
+class WarpgroupFault(SimulatedFault):
     """A wgmma executed by only a part of a warpgroup, or with an invalid matrix descriptor."""
 
 
-class TensorMemoryFault(SimulatorError):
+class TensorMemoryFault(SimulatedFault):
     """An incorrect use of tensor memory, or a tcgen05 instruction that the hardware would reject or misinterpret."""
 
 
-class Deadlock(SimulatorError):
+class Deadlock(SimulatedFault):
     """No thread can continue; the message says which threads wait for what."""
 
 
-class BudgetExceeded(SimulatorError):
+class BudgetExceeded(SimulatedFault):
     """More work (`effort`) or memory (`memory_limit`) than the launch may use; the message says where."""
 
 
-class AssertionFailed(SimulatorError):
+class AssertionFailed(SimulatedFault):
     """A device-side assert() that failed; the message has its text, file and line."""
 
 
-class Trap(SimulatorError):
+class Trap(SimulatedFault):
     """The kernel executed `trap`."""
 
 
-class HazardFound(SimulatorError):
+class HazardFound(SimulatedFault):
     """Raised by `Report.raise_hazards()`: races, uninitialised reads, missing waits and fences."""
 
 
@@ -77,12 +77,12 @@ __all__ = [
     "BudgetExceeded",
     "ClusterFault",
     "Deadlock",
-    "SimulatorError",
     "HazardFound",
     "LaunchError",
     "MalformedPtx",
     "MbarrierFault",
     "MemoryFault",
+    "SimulatedFault",
     "TensorMemoryFault",
     "Trap",
     "UnsupportedInstruction",

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.effort import Effort
-from gpu_simulator.faults import BudgetExceeded, LaunchError, MbarrierFault, SimulatorError
+from gpu_simulator.faults import BudgetExceeded, LaunchError, MbarrierFault, SimulatedFault
 from gpu_simulator.launch_checks import check
 from gpu_simulator.launch_progress import progress
 from gpu_simulator.machine.address_space import BELOW_LINE, Placement, align_up
@@ -320,7 +320,7 @@ class Launch:
                     waiting = [resident for resident in waiting if not self._finished(resident)]
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(progress(self)) from None
-            except SimulatorError as error:
+            except SimulatedFault as error:
                 first = isinstance(error, MbarrierFault) or bool(self.unwritten)
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
                     found = widest_first(self.hazards.found)[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
-from gpu_simulator.faults import HazardFound, SimulatorError
+from gpu_simulator.faults import HazardFound, SimulatedFault
 from gpu_simulator.hardware.banks import conflict_degree
 from gpu_simulator.machine.counting import SiteCounts
 from gpu_simulator.observers.hazards import Hazard
@@ -143,11 +143,11 @@ class Report:
         """Registers and shared memory after the last execution of a line by one warp, as a `Snapshot`.
 
         where: a source line or a `Site`.   block: number, or coordinates.   The block is run again.
-        Raises `SimulatorError` if the line has no instruction or the warp did not execute it.
+        Raises `SimulatedFault` if the line has no instruction or the warp did not execute it.
         """
         probe = replay(self, where, block, warp)
         if probe.last is None:
-            raise SimulatorError(f"Warp {warp} of block {block} executed no instruction at {where}.")
+            raise SimulatedFault(f"Warp {warp} of block {block} executed no instruction at {where}.")
         return probe.snapshot()
 
     def trace(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> list[WarpAccess]:

@@ -18,7 +18,7 @@ import numpy as np
 
 import gpu_runner as device
 from gpu_simulator.compiler import Compiled, compile
-from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
+from gpu_simulator.errors import WITHOUT_MACHINE_CODE, NotHere, SimulatorError
 from gpu_simulator.hardware.data_sheets import GPUS
 from gpu_timing.cycles.constant_memory import generation_of
 from gpu_timing.cycles.constants_file import BASED_ON, FOLDER, constants
@@ -215,10 +215,12 @@ def turn_cycles(experiment: Experiment, arch: str, sms: int, l2_bytes: int) -> f
 def of_a_turn(cycles: np.ndarray, turns: int) -> float:
     """The median of what a turn took: over the SMs (rows) and the pairs of a short and a long pass (columns).
 
-    The first pair is left out, because it fills the caches. Raises `LabError` for fewer than two pairs.
+    The first pair is left out, because it fills the caches. Raises `SimulatorError` for fewer than two pairs.
     """
     if cycles.ndim != 2 or cycles.shape[1] % 2 or cycles.shape[1] < 4:
-        raise LabError(f"Cycles have to be two or more pairs of passes for each SM, not an array of {cycles.shape}.")
+        raise SimulatorError(
+            f"Cycles have to be two or more pairs of passes for each SM, not an array of {cycles.shape}."
+        )
     short, long = cycles[:, 2::2].astype(np.int64), cycles[:, 3::2].astype(np.int64)
     return float(np.median(long - short)) / turns
 
@@ -226,14 +228,14 @@ def of_a_turn(cycles: np.ndarray, turns: int) -> float:
 def constants_of(turns: Cycles) -> dict[str, tuple[float, str]]:
     """Value and source of each constant that follows from these experiments.
 
-    Raises `LabError` if one is no positive number.
+    Raises `SimulatorError` if one is no positive number.
     """
     found: dict[str, tuple[float, str]] = {}
     for name, rule in RULES:
         if name not in found and all(one in turns for one in rule.experiments):
             value = rule.compute(*(turns[one] for one in rule.experiments))
             if not (math.isfinite(value) and value > 0):
-                raise LabError(
+                raise SimulatorError(
                     f"The measured cycles give {name} = {value:g}, which no GPU has; measure again while no other "
                     "program uses the GPU."
                 )
@@ -245,7 +247,7 @@ def file_of(gpu: str, found: Mapping[str, tuple[float, str]]) -> str:
     """The constants file of GPU `gpu` ("h200") with these constants in the place of its own."""
     rows, units = _rows(gpu), _units(gpu)
     if unknown := set(found) - set(units):
-        raise LabError(f"No file of constants has {', '.join(sorted(unknown))}.")
+        raise SimulatorError(f"No file of constants has {', '.join(sorted(unknown))}.")
     fresh = {
         name: {"name": name, "value": f"{value:g}", "unit": units[name], "source": source}
         for name, (value, source) in found.items()
@@ -275,14 +277,16 @@ def calibrate(
     """Measure on the GPU here. Returns its key ("h200"), and value and source of each constant.
 
     progress: iterates over the names of the experiments, and may show how far they are. Raises `NotHere` without a
-    GPU, and `LabError` for a GPU without a data sheet.
+    GPU, and `SimulatorError` for a GPU without a data sheet.
     """
     if why := device.why_not():
         raise NotHere(f"Calibrating needs a GPU: {why}")
     present = device.present()
     assert present is not None
     if present.gpu is None:
-        raise LabError(f"There is no data sheet of the {present.name}; calibrating needs one of {', '.join(GPUS)}.")
+        raise SimulatorError(
+            f"There is no data sheet of the {present.name}; calibrating needs one of {', '.join(GPUS)}."
+        )
     l2_bytes, chosen = int(present.gpu.l2_mb * 2**20), experiments(present.arch)
     turns = {name: turn_cycles(chosen[name], present.arch, present.sms, l2_bytes) for name in progress([*chosen])}
     return present.gpu.key, constants_of(turns)

@@ -13,7 +13,7 @@ from gemm_lab.compiling import NotJudged
 from gemm_lab.notebook import exercises as exercises_module
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 from gemm_lab_classroom.skeletons import solution
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools.wrong_answers import kernel_of
 
 TASKS = {name: task for name, task in exercises().items() if task.judge == "kernel"}
@@ -124,7 +124,7 @@ def verdict(name, text, seed):
         return ("misses counts" if error.judgement.exact else "wrong"), str(error)
     except NotJudged:
         raise
-    except LabError as error:
+    except SimulatorError as error:
         return f"refused: {type(error).__name__}", str(error)
     return "solved", ""
 

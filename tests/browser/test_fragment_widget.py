@@ -8,7 +8,7 @@ pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not inst
 from playwright.sync_api import expect  # noqa: E402
 
 from gemm_lab_lessons.ch03.fragment_map import TRAITS, fragments  # noqa: E402
-from gpu_simulator.errors import LabError  # noqa: E402
+from gpu_simulator.errors import SimulatorError  # noqa: E402
 from gpu_simulator.hardware.mma_layouts import ACCUMULATORS, SHAPES, Mma, fragment_load  # noqa: E402
 
 pytestmark = pytest.mark.browser
@@ -42,7 +42,7 @@ def test_the_mirror_holds_every_element_where_python_does(widget_page):
             try:
                 expected = fragment_load(mma, operand, stored)
                 assert load == [expected.count, expected.transposed, list(expected.rows), list(expected.chunks)]
-            except LabError:
+            except SimulatorError:
                 assert load is None, form
 
 

@@ -8,7 +8,8 @@ import gemm_lab as lab
 from gemm_lab.notebook.exercises import WrongAnswer
 from gemm_lab_classroom.choice_text import Unreadable, choice_of
 from gemm_lab_classroom.grading import Grade, judged
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 RIGHT = [
     "choice = dict(warps_m=4, warps_n=2)",
@@ -58,7 +59,7 @@ def test_magics_beside_a_choice_are_left_out(text):
 def test_a_wrong_choice_is_refused_in_the_words_of_the_notebook(text):
     names = {}
     exec(text, names)
-    with pytest.raises(LabError) as said:
+    with pytest.raises(SimulatorError) as said:
         lab.exercise("02_warp_tile").check(**names["choice"])
     found = judged("02_warp_tile", text, 0)
     assert (found.verdict, found.share) == ("FAIL", 0.0)
@@ -184,7 +185,7 @@ PIECES = st.sampled_from(
 def test_whatever_stands_in_the_cell_is_a_choice_or_one_sentence(text):
     try:
         found = choice_of(text)
-    except LabError as error:
+    except SimulatorError as error:
         assert str(error).endswith(".")
     else:
         assert all(not isinstance(value, (dict, tuple)) for value in found.values())

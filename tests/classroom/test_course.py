@@ -15,7 +15,7 @@ from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.puzzle import puzzles
 from gemm_lab_classroom import course
 from gemm_lab_classroom.skeletons import BEGIN, code_lines, solution
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
 ASKED, CHECKED = 'lab.exercise("00_coalesce")', 'lab.exercise("00_coalesce").check(answer)'

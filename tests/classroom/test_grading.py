@@ -18,8 +18,8 @@ from gemm_lab_classroom import grading
 from gemm_lab_classroom.grader_sandbox import tell_if_unconfined
 from gemm_lab_classroom.grading import Grade, grade, judged
 from gemm_lab_classroom.skeletons import skeleton, solution
+from gemm_results.errors import LabError
 from gpu_simulator.compiler import compiled_cache, sandbox
-from gpu_simulator.errors import LabError
 from tools.wrong_answers import kernel_of
 
 KERNEL = "02_inner_product"

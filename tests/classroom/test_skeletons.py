@@ -9,7 +9,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab_classroom import skeletons
 from gemm_lab_classroom.skeletons import BEGIN, END, code_lines, marked_solution, skeleton, solution
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 KERNELS = sorted(name for name, task in exercises().items() if task.judge == "kernel")
 

@@ -12,8 +12,8 @@ from gemm_lab import catalog
 from gemm_lab.notebook.puzzle import puzzle
 from gemm_look import style
 from gpu_simulator import compiler
-from gpu_simulator.errors import SizeError
-from gpu_simulator.faults import SimulatorError
+from gpu_simulator.errors import SimulatorError, SizeError
+from gpu_simulator.faults import SimulatedFault
 from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import warp_tiles
 
@@ -122,12 +122,12 @@ def test_a_float4_needs_rows_of_whole_float4s(name, size):
 def test_a_row_of_a_tile_that_does_not_begin_at_16_bytes_is_refused():
     kernel = lab.kernel("simt/05_warp_tiles")
     broken = kernel.rewrite(kernel.source.replace("[BLOCK_M + 4]", "[BLOCK_M + 1]"))
-    with pytest.raises(SimulatorError, match="accessed 16 bytes at shared address .*, which is not a multiple of 16"):
+    with pytest.raises(SimulatedFault, match="accessed 16 bytes at shared address .*, which is not a multiple of 16"):
         broken.run(128, backend="simulator", timed=False)
 
 
 def test_tiles_that_lanes_cannot_fill_are_refused():
-    with pytest.raises(lab.LabError, match="the thread tiles of 32 lanes must fill the warp tile"):
+    with pytest.raises(SimulatorError, match="the thread tiles of 32 lanes must fill the warp tile"):
         lab.kernel("simt/05_warp_tiles")(WARP_N=64).compile()
 
 

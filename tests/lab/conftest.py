@@ -21,8 +21,8 @@ from gemm_lab_lessons.ch07.shared_roofline import shared_roofline
 from gemm_lab_lessons.ch12.generations import generations
 from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gemm_lab_lessons.shared.three_counts import three_counts
+from gemm_results.errors import LabError
 from gpu_simulator.compiler import CompileError
-from gpu_simulator.errors import LabError
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ from gemm_lab.lab.actions import ablating
 from gemm_lab.lab.tuning import current, path_for, tuned
 from gemm_lab.notebook.scoreboard import scoreboard
 from gemm_results import results
-from gpu_simulator.errors import ConfigError, LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError
 from tools.recording.tiles import TILES, best, candidates, fits
 
 IDEAS = [(ladder, idea) for ladder, spec in catalog.ladders().items() for idea in spec.ideas]

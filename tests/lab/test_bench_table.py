@@ -6,7 +6,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.lab.ladder import Bench
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 CONDITIONS = {
     "ladder": "t4", "regime": "burst", "rounds": 9, "sm_clock_mhz": 1000.0, "power_w": 70.0, "gpu": "Tesla T4",

@@ -8,7 +8,7 @@ from gemm_lab.lab import on_simulator
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab_lessons.shared.fault_injection import inject_fault
 from gpu_simulator import BudgetExceeded
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 SPIN = "volatile const float* p = a; while (p[0] < 1e30f) ;"
 PRINT = 'for (int i = 0; i < 300; ++i) printf("row %d of thread %d\\n", i, threadIdx.x);'
@@ -117,5 +117,5 @@ def test_what_honest_kernels_need_is_a_twentieth_of_what_they_may_take(name, siz
 
 
 def test_a_backend_that_is_not_there_is_a_sentence():
-    with pytest.raises(LabError, match="choose auto, gpu, simulator"):
+    with pytest.raises(SimulatorError, match="choose auto, gpu, simulator"):
         lab.kernel("simt/01").run(32, backend="gpuu")

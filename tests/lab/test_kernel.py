@@ -13,7 +13,8 @@ import gemm_lab as lab
 import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.lab import on_simulator, operands
-from gpu_simulator.errors import ConfigError, LabError, LaunchError, SizeError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError, LaunchError, SimulatorError, SizeError
 
 needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
 
@@ -125,7 +126,7 @@ def test_an_endless_kernel_stops_at_its_budget_and_names_the_line():
     endless = k.edit(
         first_line=2, multiply="  float acc = 0.0f;\n  volatile int again = 1;\n  while (again) acc += 1.0f;"
     )
-    with pytest.raises(LabError, match="spins at .*cell:4"):
+    with pytest.raises(SimulatorError, match="spins at .*cell:4"):
         endless.run(32, backend="simulator")
 
 
@@ -134,7 +135,7 @@ def test_one_spinning_thread_is_stopped_by_the_steps_of_the_simulator(monkeypatc
     monkeypatch.setattr(on_simulator, "MARGIN", 1)
     k = lab.kernel("simt/02")
     text = k.regions["multiply"] + "\n  volatile int again = row == 0 && col == 0;\n  while (again) acc += 0.0f;"
-    with pytest.raises(LabError, match="steps of the simulator; it spins at .*cell"):
+    with pytest.raises(SimulatorError, match="steps of the simulator; it spins at .*cell"):
         k.edit(first_line=2, multiply=text).run(256, backend="simulator")
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from gemm_lab import catalog
 from gemm_lab.lab.ladder import Bench, Ladder
+from gemm_results.errors import LabError
 from gemm_results.results import COLUMNS, Measurement
-from gpu_simulator.errors import LabError
 
 SPEC = catalog.ladder("wmma")
 

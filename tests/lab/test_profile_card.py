@@ -12,10 +12,11 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab.actions import profiles
 from gemm_lab.lab.actions.mix import instruction_mix
 from gemm_results.cards.profile_bars import short_number
+from gemm_results.errors import LabError
 from gemm_results.profile import source_hash
 from gemm_results.recorded_cards import CARD_N, ProfileCard, read_cards
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError, NotHere
+from gpu_simulator.errors import NotHere
 from gpu_simulator.hardware.data_sheets import gpu
 from tools.recording.cards import write_cards
 

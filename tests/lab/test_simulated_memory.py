@@ -6,7 +6,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.lab import on_simulator
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_simulator.memory_limit import VARIABLE
 
 

@@ -11,7 +11,7 @@ from gemm_lab.notebook.cells import error_page
 from gemm_look.card import card, facts, folded
 from gemm_results.cards.profile_bars import bars
 from gpu_simulator.compiler import CompileError
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 def pages(things):
@@ -19,7 +19,7 @@ def pages(things):
     for thing in things:
         if hasattr(thing, "_repr_html_") and (page := thing._repr_html_()):
             yield type(thing).__name__, page
-        if isinstance(thing, LabError):
+        if isinstance(thing, SimulatorError):
             yield f"the card of {type(thing).__name__}", error_page(thing)
 
 

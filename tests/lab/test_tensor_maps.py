@@ -11,7 +11,8 @@ import gemm_lab as lab
 from gemm_lab import catalog
 from gemm_lab.lab import export, on_simulator
 from gemm_lab.lab.kernel import Kernel
-from gpu_simulator.errors import ConfigError, LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.tensor_map import TensorMapError
 
 SIMULATOR_TESTS = Path(__file__).resolve().parents[2] / "packages/gpu_simulator/tests" / "copies"

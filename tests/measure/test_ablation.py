@@ -6,7 +6,7 @@ import pytest
 
 from gemm_results import results
 from gemm_results.ablation import RUN, gain, settings
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 ROWS = {
     row.kernel: row

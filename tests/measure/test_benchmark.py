@@ -12,9 +12,10 @@ from gemm_lab.catalog import Problem
 from gemm_lab.measure import append
 from gemm_lab.measure.benchmark import Entry, benchmark
 from gemm_results import results
+from gemm_results.errors import LabError
 from gemm_results.results import COLUMNS
 from gemm_results.statistics import rate, ratio
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError
 
 PROBLEM = Problem("D = AB", "bf16", "f32", "bf16", "row", "col", ("a", "b", "d", "m", "n", "k"))
 COMPILED = SimpleNamespace(key="k", name="t4/x", arch="sm_90", entry="gemm", cubin=b"", threads=128, dynamic_smem=0)

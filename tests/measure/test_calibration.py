@@ -8,7 +8,7 @@ import pytest
 import gpu_runner as device
 from gemm_lab import cli
 from gpu_simulator.compiler.disassembly import disassemble
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import data_sheets
 from gpu_timing import calibration
 from gpu_timing.calibration import EXPERIMENTS, ITEMS, OPCODES, constants_of, experiments, of_a_turn
@@ -118,7 +118,7 @@ def test_without_the_longer_product_the_shorter_one_gives_the_latency():
 
 @pytest.mark.parametrize("wrong", [{"ffma": 0}, {"bar_16": 1}, {"load_16": 100}, {"load_16": 400}, {"store": np.nan}])
 def test_cycles_that_no_gpu_takes_are_refused(wrong):
-    with pytest.raises(LabError, match=r"The measured cycles give \w+ = .*measure again"):
+    with pytest.raises(SimulatorError, match=r"The measured cycles give \w+ = .*measure again"):
         constants_of(MADE_UP | wrong)
 
 
@@ -133,7 +133,7 @@ def test_a_turn_is_what_a_long_pass_takes_longer_than_a_short_one():
 
 @pytest.mark.parametrize("shape", [(6,), (5, 3), (5, 2)])
 def test_passes_that_are_no_pairs_are_refused(shape):
-    with pytest.raises(LabError, match="two or more pairs"):
+    with pytest.raises(SimulatorError, match="two or more pairs"):
         of_a_turn(np.zeros(shape, np.uint32), 8)
 
 
@@ -183,7 +183,7 @@ def test_the_file_is_read_back_and_complete(gpu, tmp_path, monkeypatch):
 
 
 def test_a_constant_that_no_file_has_is_refused():
-    with pytest.raises(LabError, match="No file of constants has warp_drive"):
+    with pytest.raises(SimulatorError, match="No file of constants has warp_drive"):
         calibration.file_of("h200", {"warp_drive": (1.0, "measured: never")})
 
 

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
+from gemm_results.errors import LabError
 from gemm_results.findings import findings
 from gemm_results.recorded_cards import CARD_METRICS, ProfileCard, choose, read_cards
 from gemm_results.stalls import BY_KEY, STALLS
-from gpu_simulator.errors import LabError
 from gpu_timing.machine_code.instruction_classes import (
     CLASSES,
     FLOAT,

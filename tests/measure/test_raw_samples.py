@@ -8,8 +8,8 @@ import pytest
 
 from gemm_lab.measure import benchmark as timing
 from gemm_results import results
+from gemm_results.errors import LabError
 from gemm_results.results import Measurement
-from gpu_simulator.errors import LabError
 
 ROW = Measurement(
     "t4/03_swizzled", "t4", "BLOCK_M=128", "burst", 512, 512, 512, "f16/f32", 10.0, 9.0, 11.0, *[None] * 6,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gemm_lab_lessons.shared.tiled_matmul import closed_form, tiled_matmul
+from gemm_results.errors import LabError
 from gemm_results.roofline_model import (
     CUBLAS_HGEMM_T4,
     CUBLAS_SGEMM_T4,
@@ -16,7 +17,7 @@ from gemm_results.roofline_model import (
     multiplication_intensity,
     roofline,
 )
-from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.errors import SizeError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
 
 

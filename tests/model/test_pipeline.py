@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
 from gpu_timing.logical.pipeline_placing import FLOP_PER_CLOCK, Costs, place
 from gpu_timing.logical.pipeline_timeline import Event, Timeline, broken_laws
@@ -133,7 +133,7 @@ def test_a_wait_for_what_never_comes_is_a_deadlock_in_words():
         (0, 0): [Step("wait", signal=(0, 1, 0)), Step("arrive", signal=(0, 2, 0))],
         (0, 1): [Step("wait", signal=(0, 2, 0)), Step("arrive", signal=(0, 1, 0))],
     }
-    with pytest.raises(LabError, match="deadlock: warp 0 · other waits for"):
+    with pytest.raises(SimulatorError, match="deadlock: warp 0 · other waits for"):
         place(Trace(steps), COSTS)
 
 
@@ -172,9 +172,9 @@ def test_the_rates_are_those_of_the_data_sheets():
 
 
 def test_impossible_costs_are_refused():
-    with pytest.raises(LabError, match="load_bytes is 0; it must be more than 0"):
+    with pytest.raises(SimulatorError, match="load_bytes is 0; it must be more than 0"):
         Costs.of(gpu("b200"), load_bytes=0)
-    with pytest.raises(LabError, match="signal is -1; it must be at least 0"):
+    with pytest.raises(SimulatorError, match="signal is -1; it must be at least 0"):
         Costs.of(gpu("b200"), signal=-1)
     assert Costs.of(gpu("b200"), signal=0).flop == 8192
 

@@ -16,9 +16,10 @@ from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.notebook import cells
 from gemm_lab.notebook.cells import WrongResult, below, error_page, parse_line, run_cell
 from gemm_lab.notebook.exercises import exercise
+from gemm_results.errors import LabError
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.compiler_process import CompilerProcess
-from gpu_simulator.errors import ConfigError, LabError, LaunchError, SizeError
+from gpu_simulator.errors import ConfigError, LaunchError, SizeError
 
 LAYOUT = """// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks.
 __device__ __forceinline__ int chunk_a(int row, int chunk) { return row * (BLOCK_K / 8) + (chunk ^ row % 8); }

@@ -12,7 +12,8 @@ from gemm_lab.notebook import speed_beside
 from gemm_lab.notebook.exercises import WrongAnswer, exercises, kernel_of, remarks
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab_classroom.grading import judged
-from gpu_simulator.errors import ConfigError, LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError, SimulatorError
 
 SOLUTIONS = {path.stem: path for room in rooms() for path in room.folder.glob("solutions/*")}
 
@@ -190,7 +191,7 @@ def test_what_is_no_kernel_of_this_exercise_is_refused_with_a_sentence():
 
 def test_a_kernel_that_does_not_compile_says_where():
     mine = lab.kernel("t4/02").edit(first_line=2, layout="int chunk_a(int row, int chunk) { return rwo; }")
-    with pytest.raises(LabError, match="cell, line 2"):
+    with pytest.raises(SimulatorError, match="cell, line 2"):
         lab.exercise("06_swizzle").check(mine)
 
 

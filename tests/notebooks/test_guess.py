@@ -7,7 +7,8 @@ import gemm_lab as lab
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import data_dir, state_dir
 from gemm_lab.notebook.guess import questions
-from gpu_simulator.errors import ConfigError, LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)

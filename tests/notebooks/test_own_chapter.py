@@ -134,9 +134,10 @@ BROKEN = """
 import sys
 sys.modules["my_course"] = None
 import gemm_lab as lab
+from gpu_simulator import SimulatorError
 try:
     lab.puzzle("04_bank")
-except lab.LabError as error:
+except SimulatorError as error:
     print(error)
 """
 

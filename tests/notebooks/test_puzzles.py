@@ -14,7 +14,8 @@ from gemm_lab.notebook.exercises import WrongAnswer
 from gemm_lab.notebook.puzzle import YourTurn, puzzles
 from gemm_lab.notebook.trying import Missed, call, expect
 from gemm_lab.notebook_files import notebooks_of
-from gpu_simulator.errors import ConfigError, LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError
 
 NAMES = sorted(puzzles())
 FOLDERS = sorted({puzzle.folder for puzzle in puzzles().values()})

@@ -9,7 +9,7 @@ from matplotlib.image import imread
 import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_look import style
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 NAMES = sorted(path.stem for path in data_dir("images").glob("*.png"))
 

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools import stored_pages
 from tools.stored_pages import RECORDED, names, needed, reads_records
 

@@ -13,7 +13,7 @@ import gpu_simulator
 from gemm_lab import compiling
 from gpu_runner import payload
 from gpu_runner.session import Session, Silence
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def on_simulator(bad: Bad, arch: str = "sm_90a") -> Outcome:
             max_steps=8_000,
         )
         found, message, printed = "ran", "", len(report.output)
-    except LabError as error:
+    except SimulatorError as error:
         found, message = type(error).__name__, str(error)
     return Outcome(bad, found, message, time.monotonic() - begin, printed)
 
@@ -64,7 +64,7 @@ def on_gpu(bad: Bad, session: Session, arch: str, timeout_s: float) -> Outcome:
         found, message = "ran", ""
     except Silence as silence:
         found, message = ("KernelHang" if silence.running else "WorkerLost"), str(silence)
-    except LabError as error:
+    except SimulatorError as error:
         found, message = type(error).__name__, str(error)
     return Outcome(bad, found, message, time.monotonic() - begin, len(session.output))
 

@@ -13,9 +13,9 @@ from bad_runs import Outcome, children, on_gpu, open_files
 
 import gpu_runner as device
 from gemm_lab import compiling
+from gemm_results.errors import LabError
 from gpu_runner import payload
 from gpu_runner.session import Session
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
 pytestmark = [

@@ -21,7 +21,7 @@ from gpu_runner.driver import NON_PORTABLE_CLUSTER, Device, DriverError
 from gpu_runner.faults import DeviceOutOfMemory, KernelFault
 from gpu_runner.timing import rounds as timing
 from gpu_runner.transport import wire
-from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.errors import LaunchError, SimulatorError
 from gpu_simulator.hardware.number_types import dtype_of
 
 ARGUMENTS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
@@ -269,7 +269,7 @@ def test_a_kernel_that_faults_in_a_check_is_a_fault(worker):
 def test_a_product_that_cublas_refuses_is_skipped_with_its_reason(worker):
     made = worker({})
     made.lib.refuse = True
-    with pytest.raises(LabError, match="CUBLAS_STATUS_NOT_SUPPORTED"):
+    with pytest.raises(SimulatorError, match="CUBLAS_STATUS_NOT_SUPPORTED"):
         buffer = made.gpu.upload(np.zeros(4, np.float32))
         cublas.Blas(made.gpu).gemm(2, 2, 1, buffer, buffer, buffer, dtype_in="f32", dtype_out="f32", dtype_acc="f32")()
 

@@ -5,7 +5,7 @@ import numpy as np
 
 import gpu_simulator
 from gemm_lab import catalog, compiling
-from gpu_simulator.faults import SimulatorError
+from gpu_simulator.faults import SimulatedFault
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RUNGS = [spec.short for spec in catalog.ladder("b200").kernels]
@@ -59,6 +59,6 @@ def fails(rung, made, **what) -> bool:
         report, d, exact = run(
             rung, **small(rung), made=made, observers=("hazards",), timing="late", max_instructions=10**7, **what
         )
-    except SimulatorError:  # such as a wait that never ends, or an impossible descriptor
+    except SimulatedFault:  # such as a wait that never ends, or an impossible descriptor
         return True
     return any(hazard.kind != "early use" for hazard in report.hazards) or not np.array_equal(d, exact)

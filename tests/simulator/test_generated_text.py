@@ -15,7 +15,7 @@ from gpu_simulator import allow_list as generated
 from gpu_simulator.codegen import emitter as codegen
 from gpu_simulator.codegen.program import Program
 from gpu_simulator.compiler import compile
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.ptx.parser import parse
 
 HEAD = "def block(resident, lanes):\n    R = resident.R\n"
@@ -306,7 +306,7 @@ def test_code_in_a_token_is_refused_or_harmless(place, monkeypatch):
         text = small(PLACES[place].replace("CODE", code))
         try:
             gpu_simulator.launch(text, "kernel", 1, 32, [np.zeros(64, np.int32)], max_instructions=1000)
-        except LabError as error:
+        except SimulatorError as error:
             assert len(str(error)) < 1000
         for written in seen:
             assert not re.search(r"import|system|lambda|__|launch|[\\\"{}\x00é;]", written)

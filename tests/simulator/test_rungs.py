@@ -11,7 +11,7 @@ import gemm_lab as lab
 import gpu_simulator
 from gemm_lab import catalog, compiling
 from gpu_simulator.codegen.program import program_of
-from gpu_simulator.faults import SimulatorError
+from gpu_simulator.faults import SimulatedFault
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 RUNGS = [name for name in catalog.kernels() if name.startswith(("simt/", "t4/", "ampere/", "rtx5090/"))]
@@ -164,7 +164,7 @@ def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
             report, d, _ = run(
                 name, *small(name), kernel=mutant.ptx, observers=("hazards",), timing="late", max_instructions=10**7
             )
-        except SimulatorError:  # a barrier that is not there, a wait that never ends
+        except SimulatedFault:  # a barrier that is not there, a wait that never ends
             continue
         if not report.hazards:
             missed.append(what)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tests.site.conftest import unfold
 from tools.live.packages import AXE, unpacked
 from tools.site.cards import COLOURS, DARK, ENOUGH, LIGHT, contrast, legible, style_sheet
@@ -19,7 +19,7 @@ def axe(tmp_path_factory):
     folder = tmp_path_factory.mktemp("axe")
     try:
         unpacked(AXE, folder, folder / "npm")
-    except LabError as error:
+    except SimulatorError as error:
         pytest.skip(f"axe-core could not be fetched, so the pages were not checked. {error}")
     return (folder / "axe.min.js").read_text(encoding="utf-8")
 

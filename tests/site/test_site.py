@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from gemm_lab import catalog
 from gemm_lab.notebook.widgets.asleep import ASLEEP
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tests.site.conftest import unfold
 from tools.colab import open_book
 from tools.site import built, pages

@@ -7,7 +7,7 @@ import pytest
 
 import gemm_lab as lab
 from gpu_simulator.compiler.disassembly import SassLine
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import data_sheets
 from gpu_timing import cycles as timing
 from gpu_timing.cycles import constants_file
@@ -52,12 +52,12 @@ def test_what_a_file_does_not_name_counts_as_assumed():
 def test_a_file_based_on_an_unknown_gpu_is_refused(tmp_path, monkeypatch):
     (tmp_path / "k80.csv").write_text("name,value,unit,source\nbased_on,g80,,\n")
     monkeypatch.setattr(constants_file, "FOLDER", tmp_path)
-    with pytest.raises(LabError, match="no constants of 'g80'"):
+    with pytest.raises(SimulatorError, match="no constants of 'g80'"):
         constants("k80")
 
 
 def test_a_name_that_no_file_has_is_a_sentence():
-    with pytest.raises(LabError, match=r"t4\.csv has no tcgen05_latency"):
+    with pytest.raises(SimulatorError, match=r"t4\.csv has no tcgen05_latency"):
         constants("t4")["tcgen05_latency"]
 
 
@@ -89,7 +89,7 @@ def test_tensor_cores_reach_the_peak_of_the_data_sheet(text, operations, kind, k
 
 def test_a_product_that_the_gpu_lacks_is_a_sentence():
     (one,) = decode((SassLine(0, "QMMA.16832.F32.E4M3.E4M3 R4, R8, R12, R4 ;", "f", 1),))
-    with pytest.raises(LabError, match="has no qmma_16832_cycles"):
+    with pytest.raises(SimulatorError, match="has no qmma_16832_cycles"):
         tensor_cycles(one, constants("t4"))
 
 

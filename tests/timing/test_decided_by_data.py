@@ -3,7 +3,7 @@
 import pytest
 
 import gemm_lab as lab
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles import tracing
 
 N = 256
@@ -86,7 +86,7 @@ def test_what_data_may_skip_is_in_the_prediction():
 )
 def test_a_loop_by_data_is_refused_at_once_with_its_line(loop, monkeypatch):
     monkeypatch.setattr(tracing, "MAX_STEPS", 100)
-    with pytest.raises(LabError, match=r"how often the loop at line 2 of cell runs depends on .* data"):
+    with pytest.raises(SimulatorError, match=r"how often the loop at line 2 of cell runs depends on .* data"):
         edited("\n" + loop).predict(n=N)
 
 
@@ -124,7 +124,7 @@ def test_what_never_comes_is_not_called_a_deadlock(arrive):
     one = "if (threadIdx.x == 0) " if "expect" not in arrive else ""
     text = one + "{ " + arrive + " }" + WAIT.format("test", ".parity", PARITY)
     with pytest.raises(
-        LabError, match="Either this use of a barrier is not modelled, or the kernel does not end"
+        SimulatorError, match="Either this use of a barrier is not modelled, or the kernel does not end"
     ) as error:
         edited(BARRIER, text).predict(n=N)
     assert "of cell waits for never comes" in str(error.value)
@@ -137,5 +137,5 @@ def test_a_kernel_that_multiplies_too_little_is_refused():
     kernel = lab.kernel("simt/04_register_tiles")
     first = "for (int k_tile = 0;"
     assert first in kernel.source
-    with pytest.raises(LabError, match="leaves out a part of the kernel"):
+    with pytest.raises(SimulatorError, match="leaves out a part of the kernel"):
         kernel.rewrite(kernel.source.replace(first, "for (int k_tile = K - BLOCK_K;")).predict()

@@ -8,8 +8,9 @@ from gemm_lab.lab.actions import predicting
 from gemm_lab.lab.actions.predicted_ladder import PredictedLadder, recorded_speeds
 from gemm_lab.lab.tuning import current
 from gemm_results.cards.predicted_card import Predicted
+from gemm_results.errors import LabError
 from gemm_results.results import recorded
-from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.errors import SimulatorError, SizeError
 
 H200 = lab.gpu("h200")
 
@@ -53,7 +54,7 @@ def test_a_failure_of_the_model_is_one_row_too(monkeypatch):
     assert all("the time model failed" in one and "out of range" in one for *_, one in found.rows)
 
 
-@pytest.mark.parametrize("wrong, error", [({"on": "gtx480"}, LabError), ({"sizes": "big"}, SizeError)])
+@pytest.mark.parametrize("wrong, error", [({"on": "gtx480"}, SimulatorError), ({"sizes": "big"}, SizeError)])
 def test_unknown_gpus_and_sizes_are_refused(wrong, error):
     with pytest.raises(error, match="h200|whole numbers"):
         lab.ladder("first_kernels").predict(**wrong)

@@ -7,7 +7,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.lab.actions import predicting, running
 from gemm_lab.lab.here import Here
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 NAME = "t4/03_swizzled"
 

@@ -9,7 +9,7 @@ import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.settings_text import parse_settings
 from gemm_results import blind_trials
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles.constants_file import constants
 
 # Largest error that each recorded kernel may have, in percent; it may shrink, and not grow.
@@ -65,18 +65,18 @@ def test_a_kernel_of_no_trial_says_so():
 
 
 def test_unknown_gpus_list_the_known_ones():
-    with pytest.raises(LabError, match="h200"):
+    with pytest.raises(SimulatorError, match="h200"):
         constants("v100")
 
 
 def test_without_machine_code_there_is_no_prediction(without_machine_code):
     kernel = without_machine_code("t4/03_swizzled")
-    with pytest.raises(LabError, match="no prediction"):
+    with pytest.raises(SimulatorError, match="no prediction"):
         kernel.predict()
 
 
 def test_a_size_that_the_kernel_cannot_multiply_is_refused():
-    with pytest.raises(LabError, match="multiple"):
+    with pytest.raises(SimulatorError, match="multiple"):
         lab.kernel("t4/03_swizzled").predict(n=1000)
 
 

@@ -9,8 +9,8 @@ import gemm_lab as lab
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_results import published_trials
+from gemm_results.errors import LabError
 from gemm_results.published_trials import ratios, steps, summary
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import with_article
 
 HEADER = "source,gpu,n,step,kernel,config,cycles,clock_mhz,tflops\n"

@@ -9,7 +9,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.lab.actions.predicting import product_of
 from gemm_lab.lab.predicted_timeline import LEAST, MOST
-from gpu_simulator.errors import ConfigError, LabError, NotHere
+from gpu_simulator.errors import ConfigError, NotHere, SimulatorError
 from gpu_simulator.hardware import data_sheets
 from gpu_timing.cycles import whole_kernel
 from gpu_timing.cycles.constants_file import constants
@@ -160,7 +160,7 @@ def test_the_words_are_no_measurement():
     ],
 )
 def test_what_does_not_exist_is_refused(asked, says):
-    with pytest.raises(LabError, match=says):
+    with pytest.raises(SimulatorError, match=says):
         lab.kernel("ampere/04_swizzled").predicted_timeline(**{"n": 1024, **asked})
 
 

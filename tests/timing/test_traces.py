@@ -10,7 +10,7 @@ import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.predicting import product_of
 from gemm_lab.settings_text import parse_settings
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles.tracing import trace
 
 ARCH, N, SMS = "sm_90a", 4096, 132
@@ -71,5 +71,5 @@ def test_a_loop_that_never_ends_is_a_sentence(monkeypatch):
     monkeypatch.setattr("gpu_timing.cycles.tracing.MAX_STEPS", 3)
     kernel = lab.kernel("t4/03_swizzled")
     compiled = kernel.compile(ARCH)
-    with pytest.raises(LabError, match="does not end .* has no end, or one that is further away"):
+    with pytest.raises(SimulatorError, match="does not end .* has no end, or one that is further away"):
         trace(compiled, ARCH, product_of(kernel, compiled, 512, 512, 512, SMS).launch(512, 512))

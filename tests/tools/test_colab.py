@@ -9,7 +9,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from gemm_lab import catalog
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools import colab, publish
 from tools import run_notebooks as run
 from tools.sync import sync

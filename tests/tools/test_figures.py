@@ -20,10 +20,10 @@ from gemm_lab_lessons.ch08.mbarrier_phases import stage_and_parities
 from gemm_look import style
 from gemm_results import plots, results
 from gemm_results import roofline_model as model
+from gemm_results.errors import LabError
 from gemm_results.plots.bench import published_rows
 from gemm_results.published import Published
 from gemm_results.results import Measurement
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 from tools import figures
 from tools.figures import (

@@ -16,8 +16,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 import gemm_lab as lab
 from gemm_lab.notebook.cells import _show_error
+from gemm_results.errors import LabError
 from gpu_simulator.compiler import clang, nvrtc
-from gpu_simulator.errors import LabError, NotHere
+from gpu_simulator.errors import NotHere
 from gpu_simulator.kernel_file import kernel_file
 from tools.lite import build, wheels
 from tools.lite.__main__ import main

@@ -12,8 +12,8 @@ import pytest
 
 import gpu_simulator
 from gemm_lab.config import data_dir
+from gemm_results.errors import LabError
 from gpu_simulator.compiler import CompileError
-from gpu_simulator.errors import LabError
 from tools.opcodes import COMMAND, FILE, UNTESTED, agree, all_cases, answers, case, compiled, difference, load, record
 from tools.opcodes.recording import on_simulator
 

@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from gemm_lab.notebook import scoreboard as home
 from gemm_results import results
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools import generated_text as marked
 from tools import readme_blocks
 from tools.prose_numbers import printed, questions, spoken, support, unbacked

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools.rules.rule import ARCH, COMMAND, ENDLESS, all_rules, recorded
 
 TIMINGS = ("early", "late")
@@ -28,6 +28,6 @@ def test_the_simulator_gives_what_the_hardware_gave(name, timing):
 @pytest.mark.parametrize("name", [name for name in all_rules() if recorded()[name]["answer"] == ENDLESS])
 def test_what_did_not_end_is_an_error(name, timing):
     rule = all_rules()[name]
-    with pytest.raises(LabError, match=rule.said[1]) as caught:
+    with pytest.raises(SimulatorError, match=rule.said[1]) as caught:
         rule.on_simulator(ARCH, timing)
     assert type(caught.value).__name__ == rule.said[0]

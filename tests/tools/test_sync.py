@@ -4,7 +4,7 @@ import nbformat
 import pytest
 
 from gemm_lab import catalog
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools import sync as sync_module
 from tools.sync import sync
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from gemm_look import style
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools.figures import (
     address_bits,
     ampere_code,

@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from gemm_lab.config import DOCUMENTS
 from gemm_lab.notebook_files import notebooks_in
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools import colab
 from tools.lite import wheels
 from tools.live import packages

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools.live import packages
 
 ROOT = Path(__file__).resolve().parents[2]

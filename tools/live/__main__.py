@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools.live.build import build
 
 
@@ -25,7 +25,7 @@ def main(
     options = parser.parse_args(arguments)
     try:
         sizes = build(options.into, options.wheels, options.cache)
-    except LabError as error:
+    except SimulatorError as error:
         print(error, file=sys.stderr)
         return 1
     print(*(f"{name}: {size / 1e6:.1f} MB to load" for name, size in sizes.items()), sep="\n")

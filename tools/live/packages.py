@@ -10,7 +10,7 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 
 @dataclass(frozen=True)

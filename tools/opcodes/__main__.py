@@ -7,7 +7,7 @@ import sys
 import time
 
 import gpu_runner as device
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools.opcodes.cases import all_cases
 from tools.opcodes.recording import on_gpu, on_simulator, record
 
@@ -25,7 +25,7 @@ def main() -> int:
     begun = time.monotonic()
     try:
         path, failed = record(chosen.record, on_simulator if chosen.simulator else on_gpu, chosen.names or None)
-    except LabError as error:
+    except SimulatorError as error:
         print(error, file=sys.stderr)
         return 1
     for name, why in failed.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from tools.opcodes import arithmetic, bits, conversions, memory, tiles, warp
 from tools.opcodes.case import Case
 

@@ -14,8 +14,9 @@ import numpy as np
 import gpu_runner as device
 import gpu_simulator
 from gemm_lab import compiling, config
+from gemm_results.errors import LabError
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import data_sheets as hardware
 from tools.opcodes.case import DTYPES, Case, agree, fields
 from tools.opcodes.cases import all_cases
@@ -113,7 +114,7 @@ def record(
     for case, kernel in compiled(cases, failed=failed):
         try:
             outs = answers(case, kernel, run)
-        except LabError as error:
+        except SimulatorError as error:
             failed[case.name] = str(error)
             continue
         data += [np.ascontiguousarray(out).view(np.uint8) for out in outs]

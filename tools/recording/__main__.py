@@ -17,10 +17,10 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab import here, ladder
 from gemm_lab.lab.ladder import measured_ladders
 from gemm_lab.settings_text import parse_settings
+from gemm_results.errors import LabError
 from gemm_results.recorded_cards import CARD_N
 from gemm_results.results import path_for
 from gpu_simulator.cli.terminal import exit_code
-from gpu_simulator.errors import LabError
 from tools.recording.ablations import record_ablations
 from tools.recording.counters import PARTS, record_profiles
 from tools.recording.speeds import record

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gemm_lab.lab.actions.ablating import path_for, rung_of, time
 from gemm_lab.lab.here import Here
+from gemm_results.errors import LabError
 from gemm_results.results import append, append_raw, raw_path
-from gpu_simulator.errors import LabError
 from tools.recording.speeds import plans
 
 

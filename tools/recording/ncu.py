@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gemm_results.errors import LabError
 from gemm_results.recorded_cards import PER_OPCODE
 from gpu_runner.turns import gpu_for
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_simulator.errors import MissingDependency
 
 PER_ADDRESS = "inst_executed"  # one instance per instruction address; fills a column of the source page
 ABSENT = ("", "n/a", "nan", "-nan", "inf", "-inf")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gemm_results.errors import LabError
 from gemm_results.profile import METRICS
-from gpu_simulator.errors import LabError
 from tools.recording import ncu
 
 

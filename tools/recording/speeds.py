@@ -18,8 +18,9 @@ from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.ladder import SIZES, Bench, Ladder, measured_ladders
 from gemm_lab.lab.measuring import benchmark_kernels, check_twice
 from gemm_lab.lab.tuning import chosen
+from gemm_results.errors import LabError
 from gemm_results.results import Measurement, append, append_raw, path_for, raw_path
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 CHECK_N = 1024  # M, N and K of the check before the timing, rounded up to the multiples that a rung needs
 
@@ -145,7 +146,7 @@ def _passes(rung: Kernel, wrong: dict[str, str], say: Callable[[str], None]) -> 
     try:
         verdict = check_twice(rung, rung.compile(), *size)[-1]
         why = "" if verdict else verdict.message
-    except LabError as error:  # it does not compile here, or it faults or hangs
+    except SimulatorError as error:  # it does not compile here, or it faults or hangs
         why = str(error)
     if why:
         wrong[rung.label] = why
@@ -172,7 +173,7 @@ def _benches(
                 try:
                     rung.spec.require_size(rung.config, n, n, n)
                     fit.append(rung)
-                except LabError as error:
+                except SimulatorError as error:
                     skipped[f"{rung.name} at {n}"] = str(error)
             if not fit:
                 yield [], skipped
@@ -182,7 +183,7 @@ def _benches(
                     fit, [n], baselines=wanted, ceiling=plan.ceiling, regime=regime, rounds=rounds, progress=True
                 )
                 yield [_named(row) for row in rows], skipped | rows.skipped
-            except LabError as error:  # another size may still succeed, for example if the memory was too small
+            except SimulatorError as error:  # another size may still succeed, for example if the memory was too small
                 yield [], skipped | {f"{plan.ladder.name} at {n}, {regime}": str(error)}
 
 

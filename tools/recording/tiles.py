@@ -18,7 +18,8 @@ from gemm_lab.lab import Kernel, Ladder, kernel
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab.lab.tuning import COLUMNS, path_for
-from gpu_simulator.errors import LabError, SizeError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SizeError
 
 BANDS = (4, 6, 7, 8, 9, 11, 12, 16)
 REGIMES = ("sustained", "burst")

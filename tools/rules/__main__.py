@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools.rules.rule import all_rules, record
 
 
@@ -16,7 +16,7 @@ def main() -> int:
     chosen = parser.parse_args()
     try:
         path = record(chosen.record)
-    except LabError as error:
+    except SimulatorError as error:
         print(error, file=sys.stderr)
         return 1
     print(f"{len(all_rules())} rules: {path}")

@@ -17,9 +17,9 @@ import gpu_runner as device
 import gpu_simulator
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
+from gemm_results.errors import LabError
 from gpu_runner.faults import KernelFault, KernelHang
 from gpu_simulator.compiler import Compiled
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.tensor_map import TensorMap
 from tools.opcodes.recording import ARCH, about, on_gpu
 

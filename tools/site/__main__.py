@@ -8,7 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools.lite import build as lite
 from tools.live import build as live
 from tools.site import built
@@ -63,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
     begin = time.monotonic()
     try:
         counts = build(options.into, options.address, options.wheels)
-    except LabError as error:
+    except SimulatorError as error:
         print(error, file=sys.stderr)
         return 1
     seconds, size = time.monotonic() - begin, built.megabytes(options.into)

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 # Attributes whose address the browser loads by itself; that of a link is only followed by the reader.
 LOADS = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path, PurePosixPath
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 START = "README.md"  # becomes the start page, index.html
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.I)

@@ -23,7 +23,7 @@ import nbformat
 
 from gemm_lab.notebook.widgets.asleep import ASLEEP
 from gemm_lab.notebook.widgets.picture import PicturedWidget
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from tools.widget_page import state_of
 
 SHOW = "display"  # what a cell calls to show a value; for the last line of a cell it is added
@@ -67,7 +67,7 @@ def live_widgets(notebook: nbformat.NotebookNode) -> dict[int, list[Live | None]
             with _nobody(), contextlib.redirect_stdout(io.StringIO()):
                 try:
                     shown = shown_values(code, cell.source)
-                except LabError:
+                except SimulatorError:
                     shown = []
             widgets = [_live(value) for value in shown if hasattr(value, "_ipython_display_")]
             found[number] = widgets if len(widgets) == count else [None] * count

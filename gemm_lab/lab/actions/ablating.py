@@ -19,8 +19,8 @@ from gemm_lab.lab.on_simulator import check_on_simulator, smallest_size
 from gemm_lab.settings_text import parse_settings
 from gemm_look.table import ShownAsTable, Table
 from gemm_results.ablation import Gain, gain
+from gemm_results.errors import LabError
 from gemm_results.results import Measurement, path_of, read, with_samples
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
 

@@ -15,7 +15,7 @@ from gemm_lab.lab import on_simulator
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.inputs import make_inputs
 from gpu_simulator.compiler import Compiled, SassLine
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.machine_code.main_loop import MainLoop
 
 # SASS opcode → the beginning of the PTX opcode. ptxas translates each of these instructions into one, unless it merges
@@ -38,7 +38,7 @@ def trips(kernel: Launchable, compiled: Compiled, loop: MainLoop, lines: Sequenc
         _, report = on_simulator.launch(
             compiled, grid, inputs.arguments(), kernel.spec.cluster, **on_simulator.limits(m, n, k)
         )
-    except LabError:
+    except SimulatorError:
         return [None] * len(loop.inner)
     executed: Counter = Counter()
     for site in report.sites:

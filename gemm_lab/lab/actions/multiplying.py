@@ -10,7 +10,8 @@ from gemm_lab.lab import on_simulator, operands
 from gemm_lab.lab.backends import backend_of
 from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
-from gpu_simulator.errors import ConfigError, LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError
 
 
 def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:

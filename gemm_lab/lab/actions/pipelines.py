@@ -8,8 +8,9 @@ from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.on_simulator import limits
 from gemm_lab.measure.inputs import make_inputs
 from gemm_results.cards.timeline import Pipeline
+from gemm_results.errors import LabError
 from gemm_results.timeline_files import load
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_timing.logical.pipeline_placing import Costs, place
 from gpu_timing.logical.recording import record

@@ -16,9 +16,9 @@ from gemm_look.card import card
 from gemm_look.table import Table
 from gemm_results import published_trials, results
 from gemm_results.cards.predicted_card import LABELS, Predicted, two_digits
+from gemm_results.errors import LabError
 from gemm_results.recorded_cards import read_cards
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu, with_article
 
 if TYPE_CHECKING:

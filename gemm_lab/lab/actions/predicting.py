@@ -18,8 +18,9 @@ from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length
 from gemm_lab.measure import known_speeds
 from gemm_results import blind_trials, published_trials
 from gemm_results.cards.predicted_card import LABELS, SHOWN_LINES, Predicted, trust
+from gemm_results.errors import LabError
 from gpu_simulator.compiler import Compiled
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.hardware.number_types import dtype_of
 from gpu_timing.cycles.constants_file import constants, known
@@ -71,7 +72,7 @@ def gpu_with_constants(on: str) -> data_sheets.Gpu:
     """The data sheet of GPU `on`. Raises a `LabError` that lists the GPUs with constants for any other."""
     try:
         sheet = data_sheets.gpu(on)
-    except LabError:
+    except SimulatorError:
         constants(on)  # raises
         raise
     constants(sheet.key)
@@ -146,7 +147,7 @@ def _base(before: Launchable, sheet: data_sheets.Gpu, m: int, n: int, k: int) ->
     """The name and the predicted cycles of the kernel before; None if it has no prediction either."""
     try:
         found = prediction(before, sheet.key, m, n, k)
-    except LabError:
+    except SimulatorError:
         return None
     return None if gap(before, sheet, found, m, n, k, ratio=True) else (before.label, found.cycles)
 
@@ -184,7 +185,7 @@ def attempted(kernel: Launchable, on: str, n: int) -> Predicted | str:
     """The predicted n × n × n run, or a sentence that says why there is none, even if the model itself fails."""
     try:
         return predicted(kernel, on, n, n, n)
-    except LabError as error:
+    except SimulatorError as error:
         return f"There is no prediction: {str(error).removeprefix('There is no prediction: ')}"
     except Exception as error:
         return f"There is no prediction: the time model failed on this machine code ({type(error).__name__}: {error})."

@@ -12,9 +12,10 @@ from gemm_lab.lab.launchable import Launchable
 from gemm_results.cards.instruction_mix import InstructionMix
 from gemm_results.cards.predicted_card import Predicted
 from gemm_results.cards.profile_card import Profile
+from gemm_results.errors import LabError
 from gemm_results.profile import source_hash
 from gemm_results.recorded_cards import CARD_N, ProfileCard, choose, read_cards
-from gpu_simulator.errors import LabError, NotHere
+from gpu_simulator.errors import NotHere
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_timing.cycles.constants_file import known
 

@@ -11,8 +11,9 @@ from gemm_lab.lab.here import in_notebook
 from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.run import Run
+from gemm_results.errors import LabError
 from gpu_simulator.compiler import Compiled
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, SimulatorError
 
 
 class Asked(NamedTuple):
@@ -97,5 +98,5 @@ def _recorded(kernel: Launchable, n: int) -> Any:
         return None
     try:
         return measuring.recorded_row(kernel.name, max(n, measuring.SPEED_EDGE))
-    except LabError as error:
+    except SimulatorError as error:
         return f"No recorded speed is shown: {error}"

@@ -20,7 +20,7 @@ from gemm_lab.notebook.judges.conflict_reason import dearest_conflict
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
 from gpu_simulator.compiler import Compiled, CompileError
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 @dataclass
@@ -138,7 +138,7 @@ def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
         return f"Right on the simulator; on this GPU, at {m} × {n} × {k}: {fault}"
     except NotJudged:
         raise
-    except LabError:  # such as a busy GPU, or tiles for this GPU that are larger than this size: no verdict
+    except SimulatorError:  # such as a busy GPU, or tiles for this GPU that are larger than this size: no verdict
         return ""
     return "" if run.passed else f"Right on the simulator, and wrong on this GPU: at {m} × {n} × {k}, {run.message}"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gemm_lab.config import state_dir
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 try:
     import fcntl
@@ -41,7 +41,7 @@ class Kept:
             file = state_dir() / self.name
             with _alone(file):
                 stored = self._read(file)
-        except (OSError, LabError):
+        except (OSError, SimulatorError):
             stored = {}
         return {**stored, **self._unsaved}
 
@@ -50,7 +50,7 @@ class Kept:
         try:
             with tempfile.TemporaryDirectory(dir=state_dir()):
                 return ""
-        except (OSError, LabError) as error:
+        except (OSError, SimulatorError) as error:
             return str(error)
 
     def store(self, key: str, value: Any) -> None:
@@ -64,7 +64,7 @@ class Kept:
                 partial.replace(file)
             self._unsaved.clear()
             self.problem = ""
-        except (OSError, LabError) as error:
+        except (OSError, SimulatorError) as error:
             self.problem = str(error)
 
     def _read(self, file: Path) -> dict[str, Any]:

@@ -6,8 +6,9 @@ import anywidget
 import traitlets
 
 from gemm_lab.notebook.widgets.asleep import show_beside
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, shown
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 # The Python type that a choice must have (integers are checked separately), and its description.
 _KINDS = {
@@ -67,7 +68,7 @@ class PicturedWidget(anywidget.AnyWidget):
             value = self.plain({name: value})[name]
         try:
             super().__setattr__(name, value)
-        except LabError:  # a widget's own refusal says more
+        except SimulatorError:  # a widget's own refusal says more
             raise
         except traitlets.TraitError:
             raise LabError(f"{name} must be {_described(self.traits()[name])}, not {shown(value)}.") from None

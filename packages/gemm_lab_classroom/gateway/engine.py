@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 START_S = 60.0
 # After 2 s without a line a worker gets no new job; after 10 s it is replaced.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 MOST_WAITING = 6  # jobs of one person that may wait or run at the same time
 MOST_BYTES_OF_ONE = 1 << 30

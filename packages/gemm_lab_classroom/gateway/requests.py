@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gemm_results.errors import LabError
 from gpu_runner.transport import codec
 from gpu_runner.transport.field_types import fitted
-from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.errors import LaunchError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 MOST_SECONDS = 120.0  # the limit for a simulated launch

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import gpu_runner as device
 from gemm_lab_classroom.gateway.roster import Roster, tokens_in_words
+from gemm_results.errors import LabError
 from gpu_runner import settings, turns
-from gpu_simulator.errors import ConfigError, LabError, MissingDependency
+from gpu_simulator.errors import ConfigError, MissingDependency
 from gpu_simulator.hardware import data_sheets as hardware
 
 BACKLOG = 1024

@@ -22,9 +22,10 @@ import gpu_simulator
 from gemm_lab import config
 from gemm_lab.lab import known_types  # noqa: F401  registers types with the codec
 from gemm_lab_classroom.gateway.requests import checked
+from gemm_results.errors import LabError
 from gpu_runner.remote import MOST_BYTES
 from gpu_runner.transport import codec, told_errors
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware.tensor_map import arrays_of
 
@@ -74,7 +75,7 @@ def answered(backend: Gpu | Simulator, request: bytearray) -> list[bytes | memor
         if size > MOST_BYTES:
             raise LabError(f"The result has {size / 2**20:,.0f} MB, and {MOST_BYTES >> 20} MB may be sent back.")
     except Exception as error:
-        if not isinstance(error, LabError):
+        if not isinstance(error, SimulatorError):
             traceback.print_exc(file=sys.stderr)  # for the person who runs the server; students get the message
         found = codec.encoded({"error": told_errors.told(error), "output": str(getattr(error, "output", ""))})
     return found
@@ -129,7 +130,7 @@ def main(said: Callable[[], dict[str, Any]] = facts, gpu: Callable[[], Gpu] = Gp
         found = said()
         backend = gpu() if found["backend"] == "gpu" else Simulator()
         tell(found)
-    except LabError as error:
+    except SimulatorError as error:
         tell({"failed": str(error)})
         return
     threading.Thread(target=live, daemon=True).start()

@@ -15,8 +15,9 @@ from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab_lessons.ch01.tile_resources import TileResources, tile_resources
 from gemm_results import roofline_model as model
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu
 
 ELEMENT_BYTES = 2  # FP16
@@ -187,7 +188,7 @@ class TileExplorer(PicturedWidget):
             return
         try:
             self._show(*_found(**self._chosen()))
-        except LabError as error:
+        except SimulatorError as error:
             self.shown = {**self.shown, "problem": f"{error} The drawing is still the last possible one."}
 
     def _chosen(self) -> dict:

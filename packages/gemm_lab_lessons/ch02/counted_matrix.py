@@ -19,8 +19,9 @@ import numpy as np
 from gemm_lab_lessons.ch02.loop_orders import Cache
 from gemm_lab_lessons.ch02.traffic_ledger import DRAM, REGISTERS, WHERE, Ledger
 from gemm_lab_lessons.shared.tiled_matmul import Traffic
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, shown
-from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.errors import SizeError
 
 MOST_EDGE, MOST_PRODUCTS = 256, 1 << 21
 

@@ -16,7 +16,7 @@ from itertools import permutations
 import numpy as np
 
 from gemm_lab_lessons.shared.tiled_matmul import as_matrices
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 INDICES = {"A": "ik", "B": "kj", "C": "ij"}  # row index, column index
 

@@ -18,8 +18,9 @@ from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab_lessons.ch02.counted_matrix import TileError, product_of
 from gemm_lab_lessons.ch02.traffic_ledger import Step
 from gemm_lab_lessons.ch02.walk_paces import paces_of
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import shown
-from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.errors import SizeError
 
 MOST_EDGE = 64  # rows and columns that a picture can show
 KINDS, MATRICES = ("copy", "multiply", "write"), ("A", "B", "D")

@@ -10,8 +10,9 @@ import traitlets
 
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.mma_layouts import FragmentLoad, Mma, fragment_load
 
 TRAITS = ("shape", "dtype", "accumulator", "stored", "lane", "ldmatrix")
@@ -102,7 +103,7 @@ class FragmentMap(PicturedWidget):
             return None
         try:
             return fragment_load(self.mma, operand, self.stored if operand == "B" else "row-major")
-        except LabError:
+        except SimulatorError:
             return None
 
     @property

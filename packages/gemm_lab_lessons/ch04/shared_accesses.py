@@ -10,7 +10,7 @@ import numpy as np
 
 from gemm_lab.cards.hot_lines import Line
 from gemm_lab.lab import Run
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_simulator.hardware.bank_schedule import Schedule, ideal_wavefronts, schedule
 
 TOUCHES = "reads or writes shared memory by ld, st, ldmatrix, stmatrix or cp.async"

@@ -13,8 +13,8 @@ from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab.source_text import plural
 from gemm_lab_lessons.ch04.shared_accesses import SharedAccess, line_at, shared_lines, totals, traced
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
 
 MOST_EXECUTIONS = 256  # executions of one warp that are sent to the browser
 

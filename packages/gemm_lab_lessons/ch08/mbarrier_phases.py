@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 A_BYTES, B_BYTES = 128 * 64 * 2, 64 * 256 * 2
 STAGE_BYTES = A_BYTES + B_BYTES  # one stage of the B200's kernels: 16 KiB of A and 32 KiB of B

@@ -12,8 +12,8 @@ import traitlets
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab_lessons.ch08.mbarrier_phases import STORIES, Moment, play
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
 
 
 class MbarrierStepper(PicturedWidget):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
 
 ORDERS = ("row", "column", "grouped")
 MOST_TILES = 1 << 22  # 65,536 × 65,536 in tiles of 32 × 32

@@ -24,8 +24,8 @@ from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock as bytes_per_clock
 from gemm_lab_lessons.ch10.tile_bounds import peak_at
 from gemm_look import style
 from gemm_look.table import ShownAsTable, Table
+from gemm_results.errors import LabError
 from gemm_results.profile import read_rows
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
 KINDS = {"zeros": style.SKY, "integers": style.GREEN, "mantissas": style.ORANGE, "normal": style.VERMILION}

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from gemm_lab.lab import Kernel, kernel
 from gemm_look.card import card
 from gemm_look.table import Table
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
 
 PRODUCTS = ("tcgen05.mma", "wgmma.mma_async", "wmma.mma", "mma.sync", "fma.rn.f32")  # the first that occurs counts
 SIZE = (256, 256, 1024)  # m, n, k; with this long k, epilogues are a small part

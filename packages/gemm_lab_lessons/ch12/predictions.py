@@ -10,9 +10,9 @@ from gemm_lab.config import data_dir
 from gemm_look.card import card, remark
 from gemm_look.table import Table
 from gemm_results.blind_trials import Errors, Trial, errors, recorded_rungs, trials
+from gemm_results.errors import LabError
 from gemm_results.profile import read_rows
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu, with_article
 
 if TYPE_CHECKING:

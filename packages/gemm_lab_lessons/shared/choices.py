@@ -11,7 +11,7 @@ from gemm_look import theme
 from gemm_look.card import card, mark
 from gemm_look.palette import compact
 from gemm_look.style import png
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.data_sheets import GPUS
 
 DPI = 110
@@ -63,7 +63,7 @@ class Choices:
         def changed(_) -> None:
             try:
                 self.choose(**{name: control.value for name, control in named.items()})
-            except LabError as error:
+            except SimulatorError as error:
                 words.value = card(
                     f"{mark(False)} {escape(str(error))} The picture is still the last valid one.", theme.BAD
                 )

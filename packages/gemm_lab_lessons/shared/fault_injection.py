@@ -14,7 +14,7 @@ from gemm_lab.lab.measuring import check_twice
 from gemm_lab.lab.on_simulator import launch, limits
 from gemm_look import theme
 from gemm_look.card import card, mark, message
-from gpu_simulator import Deadlock, SimulatorError, widest_first
+from gpu_simulator import Deadlock, SimulatedFault, widest_first
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError
 
@@ -83,7 +83,7 @@ def _run(broken: Kernel, blocks: int | None) -> FaultOutcome:
 
         try:
             verdicts = check_twice(broken, compiled, m, n, k, launch=machine)
-        except SimulatorError as error:
+        except SimulatedFault as error:
             kind = "a deadlock" if isinstance(error, Deadlock) else "a fault"
             says = str(error).removeprefix("Deadlock: ")
             return FaultOutcome(kind, says[:1].upper() + says[1:] if kind == "a deadlock" else says)

@@ -13,9 +13,9 @@ from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_results.cards.predicted_card import LABELS
 from gemm_results.cards.profile_bars import Section
+from gemm_results.errors import LabError
 from gemm_results.stalls import BY_KEY
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
 from gpu_timing.cycles.machine_code import Instruction
 from gpu_timing.cycles.recording import Recording
 from gpu_timing.machine_code.instruction_classes import FLOAT, TENSOR, instruction_class

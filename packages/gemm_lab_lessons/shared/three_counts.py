@@ -21,9 +21,9 @@ from gemm_lab_lessons.shared.recordings import Recording, recordings
 from gemm_look import theme
 from gemm_look.card import card, mark
 from gemm_look.table import Table
+from gemm_results.errors import LabError
 from gemm_results.profile import read_rows
 from gpu_simulator.argument_checks import checked, shown
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks
 
 GPU, ARCH = "h200", "sm_90a"

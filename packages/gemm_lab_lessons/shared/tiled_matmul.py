@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, checked, shown
-from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.errors import SizeError
 
 # What takes about half a minute: multiply-adds by NumPy (first number) or one by one in Python (second), and tiles.
 MOST_PRODUCTS, MOST_SINGLE_PRODUCTS, MOST_TILES = 2**31, 2**26, 3_000_000

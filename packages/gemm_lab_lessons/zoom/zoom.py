@@ -15,8 +15,8 @@ from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab_lessons.zoom.zoom_events import Event
 from gemm_lab_lessons.zoom.zoom_scene import ALL_WARPS, Scene
 from gemm_lab_lessons.zoom.zoom_text import LEVELS
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, checked, shown
-from gpu_simulator.errors import LabError
 
 # The kernel and the size without a run: four blocks of four warps, two k tiles, and a swizzle.
 DEFAULT = ("t4/03_swizzled", {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_WARPS_M": 2, "NUM_WARPS_N": 2}, 128)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gemm_lab_lessons.zoom.zoom_sources import Origins, followed_sites, registers_of
-from gpu_simulator.faults import SimulatorError
+from gpu_simulator.faults import SimulatedFault
 from gpu_simulator.machine.counting import Patterns
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.ptx.ir import Negated
@@ -352,16 +352,16 @@ class Recorder(Observer):
 def recorded(report, block: int) -> tuple[Log, Recorder]:
     """Run one block again, with the others of its cluster, and record it.
 
-    Raises `SimulatorError` if there is no such block, or if the launch ran on a server.
+    Raises `SimulatedFault` if there is no such block, or if the launch ran on a server.
     """
     launch = report._launch
     if launch is None:
-        raise SimulatorError(
+        raise SimulatedFault(
             "This launch ran on a server, which sends back counts and results alone. To look inside, run it here: "
             "unset GEMM_LAB_SERVER."
         )
     if not 0 <= block < launch.grid[0] * launch.grid[1] * launch.grid[2]:
-        raise SimulatorError(
+        raise SimulatedFault(
             f"There is no block {block}; the grid is {' × '.join(map(str, launch.grid))}, counted from 0."
         )
     rank = launch.clusters.place(block) % launch.clusters.size

@@ -12,8 +12,9 @@ from gemm_look.card import card, remark
 from gemm_look.table import Table
 from gemm_results import results
 from gemm_results.ablation import Gain, gain, settings
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.data_sheets import Gpu, gpu
 
 
@@ -112,7 +113,7 @@ class Board:
                 continue
             try:
                 done.append(self.gain(row.kernel))
-            except LabError as error:
+            except SimulatorError as error:
                 refused.append(str(error))
         titles = {row.after.kernel: self.catalog.kernel(row.after.kernel).title for row in done}
         return Gains(ladder, tuple(done), titles, tuple(refused))

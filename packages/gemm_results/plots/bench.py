@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gemm_results.errors import LabError
 from gemm_results.plots import rows as read
 from gemm_results.plots.bars import bars
 from gemm_results.plots.speed import ladder
 from gemm_results.published import Published
 from gemm_results.published import published as figures
 from gemm_results.results import Measurement
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gemm_look import style
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

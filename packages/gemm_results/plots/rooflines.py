@@ -10,7 +10,7 @@ import numpy as np
 from gemm_look import style
 from gemm_look.point_labels import label_points
 from gemm_results import roofline_model as model
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 
+from gemm_results.errors import LabError
 from gemm_results.results import Measurement
-from gpu_simulator.errors import LabError
 
 BASELINES = {
     "cublas": "cuBLAS",

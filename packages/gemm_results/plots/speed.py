@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gemm_look import style
+from gemm_results.errors import LabError
 from gemm_results.plots import rows as read
 from gemm_results.published import Published
 from gemm_results.results import Measurement
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import GPUS
 
 if TYPE_CHECKING:

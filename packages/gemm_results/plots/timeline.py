@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from gemm_look import style
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_timing.logical.pipeline_timeline import Event, Timeline, block_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gpu_runner.driver import Buffer, Device
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_runner.faults import RunnerError
+from gpu_simulator.errors import MissingDependency
 
 REAL = {"f32": 0, "f16": 2, "bf16": 14}  # cudaDataType_t
 COMPUTE_16F, COMPUTE_32F, COMPUTE_32F_PEDANTIC = 64, 68, 69
@@ -68,7 +69,7 @@ class Blas:
 
         f16 accumulation is COMPUTE_16F, f32 is COMPUTE_32F, which uses no TF32 in the default math mode; with
         `pedantic` it is COMPUTE_32F_PEDANTIC, for a reference. With `rows`, only these rows of A are multiplied, and
-        their products are written to the first rows of `d`. The callable raises `LabError` if cuBLAS refuses.
+        their products are written to the first rows of `d`. The callable raises `RunnerError` if cuBLAS refuses.
         """
         first, last = rows or (0, m)
         size = {"f16": 2, "bf16": 2, "f32": 4}[dtype_in]
@@ -102,7 +103,7 @@ class Blas:
             try:
                 gemm_ex(*arguments)
             except refused as error:
-                raise LabError(f"cuBLAS refused a product: {error}.") from None
+                raise RunnerError(f"cuBLAS refused a product: {error}.") from None
 
         start.keep = scales
         return start

@@ -20,7 +20,8 @@ import numpy as np
 
 from gpu_runner.baselines.cublas import COMPUTE_16F, COMPUTE_32F, PLAIN, REAL, TRANSPOSED
 from gpu_runner.driver import Buffer, Device
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_runner.faults import RunnerError
+from gpu_simulator.errors import MissingDependency
 
 ASKED = 64  # candidates
 WORKSPACE_BYTES = 64 << 20
@@ -61,7 +62,7 @@ def library() -> Any:
 
 def _require(status: int, what: str) -> None:
     if status:
-        raise LabError(f"cuBLASLt refused {what} (status {status}).")
+        raise RunnerError(f"cuBLASLt refused {what} (status {status}).")
 
 
 def _made(function: Any, *arguments: Any) -> c_void_p:
@@ -78,7 +79,7 @@ def candidates(
     """{name of an algorithm: one callable for each (A, B, D) of `operands`}, in the order of the heuristic.
 
     A callable computes D = alpha·A·B + beta·D. dtype_in: the type of A and B in memory. `scratch` gets the workspace.
-    Raises `LabError` if cuBLASLt has no algorithm for the problem.
+    Raises `RunnerError` if cuBLASLt has no algorithm for the problem.
     """
     lt, half = library(), problem["dtype_acc"] == "f16"
     handle = _made(lt.cublasLtCreate)
@@ -109,7 +110,7 @@ def candidates(
     )
     usable = [each for each in found[: count.value] if each.state == 0]
     if not usable:
-        raise LabError("cuBLASLt has no algorithm for this problem.")
+        raise RunnerError("cuBLASLt has no algorithm for this problem.")
     scratch.append(Buffer(device, WORKSPACE_BYTES))
     workspace = scratch[-1].address
     scales = np.array([alpha, beta], np.float16 if half else np.float32)

@@ -20,8 +20,9 @@ from typing import Any
 from gpu_runner import settings
 from gpu_runner.baselines import nvcc
 from gpu_runner.driver import Device
+from gpu_runner.faults import RunnerError
 from gpu_runner.timing.verify import Inputs
-from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
+from gpu_simulator.errors import ConfigError, LaunchError, MissingDependency, SimulatorError, SizeError
 from gpu_simulator.hardware.data_sheets import arch_of
 
 ELEMENTS = {"f16": "cutlass::half_t", "bf16": "cutlass::bfloat16_t", "f32": "float"}
@@ -239,7 +240,7 @@ def candidates(
     """All kernels of the family that can run here: {configuration: one callable for each copy of the inputs}.
 
     The second result is {tile: why it is left out}. The first use on a machine builds the libraries, which takes some
-    seconds of processor time for each tile and is reported to `context`. Raises a `LabError` if no kernel can run.
+    seconds of processor time for each tile and is reported to `context`. Raises a `RunnerError` if no kernel can run.
     """
     require(family, problem, copies[0].m, copies[0].n, copies[0].k, device.capability)
     most = device.attribute(device.runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin)
@@ -260,13 +261,15 @@ def candidates(
     for tile, library in libraries.items():
         try:
             if isinstance(library, str):
-                raise LabError(library)
+                raise RunnerError(library)
             loaded = load(library)
-        except (LabError, OSError) as error:
+        except (SimulatorError, OSError) as error:
             left_out[tile] = str(error)
             continue
         for width in THREADBLOCK_SWIZZLES:
             found[f"{tile} threadblock_swizzle={width}"] = [call(loaded, width, each, alpha, beta) for each in copies]
     if not found:
-        raise LabError(f"No tile of {family.name} can run here; {'; '.join(f'{t}: {w}' for t, w in left_out.items())}")
+        raise RunnerError(
+            f"No tile of {family.name} can run here; {'; '.join(f'{t}: {w}' for t, w in left_out.items())}"
+        )
     return found, left_out

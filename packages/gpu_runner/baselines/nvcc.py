@@ -18,15 +18,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from gpu_runner.faults import RunnerError
 from gpu_runner.settings import libraries_dir
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_simulator.errors import MissingDependency, SimulatorError
 
 FLAGS = ("-shared", "-O3", "-std=c++17", "--expt-relaxed-constexpr", "-Xcompiler=-fPIC", "-cudart=static", "-DNDEBUG")
 BUILD_LIMIT_S = 500.0
 USUAL_FOLDERS = ("/usr/local/cuda/bin", "/opt/cuda/bin")
 
 
-class BuildError(LabError):
+class BuildError(RunnerError):
     """nvcc could not compile a source; the message has its first error."""
 
 
@@ -117,7 +118,7 @@ def shared_libraries(
             name = running[future]
             try:
                 found[name] = future.result()
-            except (LabError, OSError) as error:
+            except (SimulatorError, OSError) as error:
                 found[name] = str(error)
             report(name, done, len(missing))
     return {name: found[name] for name in builds}

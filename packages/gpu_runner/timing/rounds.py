@@ -18,10 +18,11 @@ from typing import Any
 from gpu_runner.baselines import cublaslt, cutlass, inductor
 from gpu_runner.baselines.cublas import Blas
 from gpu_runner.driver import Buffer, Device
+from gpu_runner.faults import RunnerError
 from gpu_runner.support import Support
 from gpu_runner.timing.nvml import Gauge
 from gpu_runner.timing.verify import Inputs, compare, summary
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 BURST_REST_S, BURST_SAMPLE_MS = 0.15, 3.0
 SUSTAINED_WARMUP_S, SUSTAINED_SAMPLE_MS = 1.5, 4.0
@@ -99,7 +100,7 @@ def benchmark(
             try:
                 asked = (device, blas, context, problem, copies, spec, alpha, beta, scratch, report)
                 found = alternatives(*asked) if spec["kind"] == "cublaslt_best" else {"": _calls(*asked)}
-            except LabError as error:
+            except SimulatorError as error:
                 report["skipped"] = str(error)
                 continue
             for config, calls in found.items():
@@ -176,7 +177,7 @@ def _calls(
         return tiles[report["config"]]
     if spec["kind"] == "inductor":
         if problem["uses_c"]:
-            raise LabError("Inductor is timed on D = A·B only; this problem adds beta·C.")
+            raise RunnerError("Inductor is timed on D = A·B only; this problem adds beta·C.")
         m, n, k = copies[0].m, copies[0].n, copies[0].k
         shapes = (
             (m, k) if problem["layout_a"] == "row" else (k, m),
@@ -190,10 +191,10 @@ def _calls(
                 problem["dtype_in"],
                 (problem["layout_a"], problem["layout_b"]),
             )
-        except LabError:
+        except SimulatorError:
             raise
         except Exception as error:  # PyTorch can fail in many ways; the other entries are still timed
-            raise LabError(f"Inductor did not compile this product: {type(error).__name__}: {error}") from error
+            raise RunnerError(f"Inductor did not compile this product: {type(error).__name__}: {error}") from error
     function = device.kernel(spec["compiled"])
     calls = []
     for inputs in copies:
@@ -221,8 +222,8 @@ def fastest(
     """The names of the `count` fastest candidates, by the median of five samples of some milliseconds each.
 
     The candidates are sampled in turn, so that a falling clock does not favour one of them. Those that are far behind
-    after the first sample get no other. A candidate that cannot be launched is added to `left_out`. Raises `LabError`
-    if none can be launched.
+    after the first sample get no other. A candidate that cannot be launched is added to `left_out`. If none can be
+    launched, `RunnerError` is raised.
     """
     trials = []
     for name, calls in candidates.items():
@@ -230,12 +231,14 @@ def fastest(
         trial = Entry(name, calls, 0.0)
         try:
             _choose_repeats(device, trial, TRIAL_SAMPLE_MS)
-        except LabError as error:
+        except SimulatorError as error:
             left_out[name] = str(error)
             continue
         trials.append(trial)
     if not trials:
-        raise LabError("None of the candidates can be launched: " + "; ".join(f"{n}: {w}" for n, w in left_out.items()))
+        raise RunnerError(
+            "None of the candidates can be launched: " + "; ".join(f"{n}: {w}" for n, w in left_out.items())
+        )
     for number in range(TRIAL_ROUNDS):
         context.running()
         _collect(device, [_enqueue(device, trial) for trial in trials], keep=True)

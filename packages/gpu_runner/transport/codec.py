@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from gpu_runner.faults import RunnerError
 from gpu_runner.transport.field_types import fitted
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.number_types import dtype_of, name_of
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -36,7 +37,7 @@ DTYPES = frozenset({
 })  # fmt: skip
 
 
-class BadMessage(LabError):
+class BadMessage(RunnerError):
     """Bytes that are not a message, or a message with something in it that is not allowed."""
 
 
@@ -137,7 +138,7 @@ def decoded(data: bytearray) -> Any:
         raise
     except RecursionError:
         raise BadMessage("The message is nested too deeply.") from None
-    except (ValueError, TypeError, LookupError, OverflowError, MemoryError, LabError) as error:
+    except (ValueError, TypeError, LookupError, OverflowError, MemoryError, SimulatorError) as error:
         raise BadMessage(f"The message cannot be read: {_short(error)}") from None
 
 

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gpu_runner import settings
+from gpu_runner.faults import RunnerError
 from gpu_runner.transport import wire
 from gpu_runner.transport.field_types import fitted
-from gpu_simulator.errors import ConfigError, LabError, MissingDependency
+from gpu_simulator.errors import ConfigError, MissingDependency
 
 CONNECT_S, SILENCE_S = 5.0, 20.0
 SLOWEST_BYTES_PER_S = 1 << 20  # slowest connection that is accepted
@@ -24,7 +25,7 @@ MOST_JSON_BYTES, MOST_SENTENCE = 4 << 20, 1000
 ANSWER_TYPE = "application/x-gemm-lab"
 
 
-class ServerError(LabError):
+class ServerError(RunnerError):
     """The GPU server cannot be used: it is not reached, has another version or no worker, or it refused the request."""
 
 

@@ -9,24 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 from gpu_runner.driver import DriverError
-from gpu_runner.faults import DeviceOutOfMemory, GpuBusy, KernelFault, KernelHang, Silence, WorkerLost
+from gpu_runner.faults import DeviceOutOfMemory, GpuBusy, KernelFault, KernelHang, RunnerError, Silence, WorkerLost
 from gpu_runner.transport.field_types import fitted
-from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
+from gpu_simulator.errors import ConfigError, LaunchError, MissingDependency, SimulatorError, SizeError
 from gpu_simulator.hardware.matrix_descriptor import DescriptorError
 from gpu_simulator.hardware.swizzle import LayoutError
 from gpu_simulator.hardware.tensor_map import TensorMapError
 
 MOST_TEXT = 64 * 1024
 PLACE = {"detail": str, "file": str | None, "line": int | None, "text": str | None, "output": str}
-_known: dict[str, tuple[type[LabError], dict[str, Any]]] = {}
+_known: dict[str, tuple[type[SimulatorError], dict[str, Any]]] = {}
 
 
-def register(kind: type[LabError], fields: dict[str, Any] | None = None) -> None:
+def register(kind: type[SimulatorError], fields: dict[str, Any] | None = None) -> None:
     """Allow errors of `kind` to be sent with these fields: attributes and their type hints."""
     _known[kind.__name__] = kind, fields or {}
 
 
-for _kind in (LabError, ConfigError, LaunchError, MissingDependency, SizeError, DescriptorError,
+for _kind in (SimulatorError, RunnerError, ConfigError, LaunchError, MissingDependency, SizeError, DescriptorError,
               LayoutError, TensorMapError):  # fmt: skip
     register(_kind)
 register(WorkerLost, {"output": str})
@@ -49,7 +49,7 @@ def told(error: BaseException) -> dict[str, Any]:
     return {"type": name, "message": str(error)[:MOST_TEXT], "fields": fields}
 
 
-def retold(facts: Any) -> LabError | None:
+def retold(facts: Any) -> SimulatorError | None:
     """The error that `told` described; None if its type is not on the list. Raises `ValueError` for anything else."""
     facts = fitted(facts, {"type": str, "message": str, "fields": dict}, "error")
     kind, fields = _known.get(facts["type"], (None, {}))
@@ -57,7 +57,7 @@ def retold(facts: Any) -> LabError | None:
         return None
     found = fitted(facts["fields"], fields, facts["type"])
     error = kind.__new__(kind)
-    LabError.__init__(error, facts["message"][:MOST_TEXT])
+    SimulatorError.__init__(error, facts["message"][:MOST_TEXT])
     for name, value in found.items():
         setattr(error, name, value)
     return error

@@ -139,7 +139,7 @@ def _extent(text: str) -> list[int]:
 
 
 def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path | None = None) -> int:
-    """Run the file, print the report, and return the exit code. include: folders with headers. Raises `LabError`."""
+    """Run the file, print the report, and return the exit code. include: folders with headers."""
     values = _arguments(options)
     defines = dict(_define(word) for word in options.define)
     folders = [*options.include, *include]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 def exit_code(program: str, command: Callable[[], int]) -> int:
@@ -18,7 +18,7 @@ def exit_code(program: str, command: Callable[[], int]) -> int:
             stream.reconfigure(errors="replace")  # characters that the terminal lacks, such as “×”, become “?”
     try:
         return command()
-    except LabError as error:
+    except SimulatorError as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as stop:  # a launch says where its threads were

@@ -20,7 +20,7 @@ from typing import Protocol
 from gpu_simulator.compiler import host_headers
 from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
 from gpu_simulator.compiler.refused_forms import about_cuda_form
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_simulator.errors import MissingDependency, SimulatorError
 
 HEADERS = Path(__file__).parent / "clang_headers"
 CPU_S = 60  # the limit of time for one source
@@ -80,7 +80,7 @@ class Installed:
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                raise LabError(
+                raise SimulatorError(
                     f"clang had not ended after {CPU_S} seconds and was stopped; make the source smaller."
                 ) from None
         return done.returncode, done.stdout, done.stderr
@@ -133,7 +133,7 @@ def to_ptx(
 
     text: the source of the file `name`.   config_header: text of config.cuh.   files: the texts by the names that
     diagnostics use.   include: folders with headers.   standard: such as "c++17".   own: the learner's files, whose
-    messages come first. Raises `MissingDependency` without clang, `LabError` if it does not end.
+    messages come first. Raises `MissingDependency` without clang, `SimulatorError` if it does not end.
     """
     given = {name: text, "config.cuh": config_header, **_HOST, **dict.fromkeys(_STAND_INS, "#pragma once\n")}
     for number, folder in enumerate((HEADERS, *map(Path, include))):
@@ -151,7 +151,7 @@ def to_ptx(
 
 
 def _translated(ir: str, arch: str) -> str:
-    """The PTX of LLVM's IR. Raises `LabError` where there is none, and `MissingDependency` without llvm_ir_to_ptx."""
+    """The PTX of LLVM's IR. Raises `SimulatorError` if there is none, `MissingDependency` without llvm_ir_to_ptx."""
     try:
         from llvm_ir_to_ptx import UnsupportedIR, translate  # few need it
     except ModuleNotFoundError:
@@ -162,7 +162,7 @@ def _translated(ir: str, arch: str) -> str:
     try:
         return translate(ir, arch=arch)
     except UnsupportedIR as error:
-        raise LabError(str(error)) from None
+        raise SimulatorError(str(error)) from None
 
 
 def static_shared_bytes(ptx: str) -> int:

@@ -27,14 +27,14 @@ from types import ModuleType
 from typing import IO, Any
 
 from gpu_simulator.compiler import sandbox
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_simulator.errors import MissingDependency, SimulatorError
 
 CPU_S = 120.0  # limit of processor time for one source
 STALLED_S = 60.0  # limit of time without any processor time
 WORD_S, TICK_S = 15.0, 0.5  # time until the learner is told that it is still running; time between two checks
 MOST_BYTES = 6 << 30  # limit of its own memory: a macro that grows without end must not use up the notebook's
 _HEAD, _MARK = struct.Struct("<4sQQ"), b"lab:"  # mark, number of bytes of JSON, number of bytes of the CUBIN
-_ERRORS = {error.__name__: error for error in (LabError, MissingDependency)}
+_ERRORS = {error.__name__: error for error in (SimulatorError, MissingDependency)}
 _COMMAND = (sys.executable, "-m", "gpu_simulator.compiler.compiler_process")
 _PROBE = '#include <cuda_fp16.h>\nextern "C" __global__ void probe(half* d) { d[0] = __float2half(1.0f); }'
 
@@ -45,7 +45,7 @@ class Lost(Exception):
     """The process ended before it answered, or was stopped; the message says how."""
 
 
-class CompilerStalled(LabError):
+class CompilerStalled(SimulatorError):
     """The process got no processor time. The reason is the machine, not the source."""
 
 
@@ -105,7 +105,7 @@ class CompilerProcess:
             except (CompilerStalled, Lost):
                 self.end()
                 raise
-            except LabError:
+            except SimulatorError:
                 raise
             except BaseException:  # interrupted: a late answer must not be taken for that of the next request
                 self.end()
@@ -266,7 +266,7 @@ def _checked(message: tuple[Any, bytes]) -> Answer:
         case {"log": str(log), "ptx": None}, b"":
             return log, None, None
         case {"error": str(kind), "says": str(says)}, b"":
-            raise _ERRORS.get(kind, LabError)(says)
+            raise _ERRORS.get(kind, SimulatorError)(says)
     raise EOFError
 
 
@@ -290,7 +290,7 @@ def confine(readable: Iterable[str]) -> None:
     """
     from gpu_simulator.compiler import nvrtc_library
 
-    with contextlib.suppress(LabError):
+    with contextlib.suppress(SimulatorError):
         nvrtc_library.run_nvrtc(_PROBE, {}, "sm_75", "probe", [], [])
         headers = list(map(Path, nvrtc_library.toolkit_includes()))
         # Some installers link every file of a package to a folder of their own.

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_simulator.compiler.refused_forms import about_cuda_form, about_gnu_form, about_instance
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.data_sheets import GPUS
 
 
@@ -44,7 +44,7 @@ class Diagnostic:
         return "\n".join(lines)
 
 
-class CompileError(LabError):
+class CompileError(SimulatorError):
     """The source does not compile. `diagnostics` lists why, those in the learner's own files first.
 
     left_out: headers that were not found. They are named first if a name is unknown, because that is then the cause.

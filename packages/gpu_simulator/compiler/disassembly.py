@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpu_simulator.compiler.diagnostics import short_name
-from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, MissingDependency, NotHere
+from gpu_simulator.errors import WITHOUT_MACHINE_CODE, MissingDependency, NotHere, SimulatorError
 
 INDIRECT = -1  # the callee of a call through a pointer
 
@@ -76,7 +76,7 @@ class HasCubin(Protocol):
 def disassemble(compiled: HasCubin) -> tuple[SassLine, ...]:
     """All instructions of `compiled.entry`, in address order.
 
-    Raises `LabError` if nvdisasm fails, `MissingDependency` if it is not installed, `NotHere` without machine code.
+    Raises `SimulatorError` if nvdisasm fails, `MissingDependency` without nvdisasm, `NotHere` without machine code.
     """
     if not compiled.cubin:
         raise NotHere(f"{compiled.entry} has no machine code here: {WITHOUT_MACHINE_CODE}")
@@ -90,7 +90,7 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
         file.flush()
         done = subprocess.run([nvdisasm(), "-gi", "-c", "-hex", file.name], capture_output=True, text=True, timeout=60)
     if done.returncode:
-        raise LabError(f"nvdisasm could not read the kernel: {done.stderr.strip().splitlines()[-1:]}.")
+        raise SimulatorError(f"nvdisasm could not read the kernel: {done.stderr.strip().splitlines()[-1:]}.")
     lines, inside, function = [], False, 0
     labels: dict[str, int] = {}
     waiting: list[str] = []  # labels of the next instruction

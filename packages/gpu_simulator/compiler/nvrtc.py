@@ -97,7 +97,7 @@ def compile(
     instances: kernels that are templates, with their arguments, such as "reduce<int, 256>".
     std: the C++ standard, such as "c++20"; by default what `standard_for` chooses.
     using: "nvrtc" or "clang", whose result has no machine code; by default NVRTC, or clang where there is no NVRTC.
-    Raises `CompileError` with one diagnostic for each message, `LabError` for an unknown architecture or standard.
+    Raises `CompileError` with a diagnostic for each message, `SimulatorError` for an unknown architecture or standard.
     """
     config = dict(config or {})
     _require_text(source, name, cell)

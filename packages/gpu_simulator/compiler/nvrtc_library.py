@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from gpu_simulator.compiler.host_headers import HEADERS
-from gpu_simulator.errors import LabError, MissingDependency
+from gpu_simulator.errors import MissingDependency, SimulatorError
 
 
 def config_header(config: Mapping[str, int]) -> str:
@@ -50,7 +50,7 @@ def run_nvrtc(
 
     include: folders with headers.   extra: further options.   instances: kernels that are templates, with their
     arguments, such as "reduce<int, 256>"; the end of the PTX says which symbol each is.
-    Raises `LabError` for an unknown architecture.
+    Raises `SimulatorError` for an unknown architecture.
     """
     nvrtc = _library()
     options = [
@@ -74,7 +74,7 @@ def run_nvrtc(
         log = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode(errors="replace")
         log = log.replace("\0", "")  # there is one before the last message of ptxas
         if status == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
-            raise LabError(
+            raise SimulatorError(
                 f"NVRTC {'.'.join(map(str, version()))} cannot compile for {arch}; it knows {', '.join(supported())}."
             )
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
@@ -100,7 +100,7 @@ def _fetch(size_of: Callable, read: Callable, program: Any, keep_nul: bool = Fal
 
 def _require(nvrtc: ModuleType, status: Any) -> None:
     if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-        raise LabError(f"NVRTC failed: {status.name}.")
+        raise SimulatorError(f"NVRTC failed: {status.name}.")
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_simulator.argument_checks import checked, shown
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,12 +60,12 @@ class Gpu:
 
     @checked
     def peak(self, dtype_in: str, dtype_acc: str) -> float:
-        """Dense tensor-core TFLOPS for this input and accumulator type. Raises `LabError` that lists the known ones."""
+        """Dense tensor-core TFLOPS for this input and accumulator type. `SimulatorError` lists the known ones."""
         try:
             return self.tensor_tflops[dtype_in, dtype_acc]
         except KeyError:
             known = ", ".join(f"{i} with {a} accumulate" for i, a in self.tensor_tflops)
-            raise LabError(
+            raise SimulatorError(
                 f"No tensor-core peak is known for {dtype_in} with {dtype_acc} accumulate "
                 f"on the {self.name}; known: {known}."
             ) from None
@@ -99,13 +99,13 @@ _OTHER_MODELS = {"pcie", "nvl", "laptop", "d", "max", "mig"}
 def gpu(key_or_name: str | Gpu) -> Gpu:
     """The `Gpu` of a key ("h200") or of a device name of the driver ("NVIDIA H200"); a `Gpu` is returned as it is.
 
-    Raises `LabError` that lists the known GPUs, also for a PCIe, NVL, laptop or MIG variant, whose figures differ.
+    Raises `SimulatorError` with the known GPUs, also for a PCIe, NVL, laptop or MIG variant, whose figures differ.
     """
     if isinstance(key_or_name, Gpu):
         return key_or_name
     found = _match(str(key_or_name)) if isinstance(key_or_name, str) else None
     if found is None:
-        raise LabError(f"No figures are known for the GPU {shown(key_or_name)}; known are {', '.join(GPUS)}.")
+        raise SimulatorError(f"No figures are known for the GPU {shown(key_or_name)}; known are {', '.join(GPUS)}.")
     return found
 
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.swizzle import CHUNK_BYTES, TMA_SWIZZLES
 
 SWIZZLES = (0, 32, 64, 128)
@@ -29,7 +29,7 @@ LINE_BITS = 7  # the swizzles read their source bits from address bit 7 on
 _PERIOD = 1 << 10  # no swizzle depends on address bit 10 or higher
 
 
-class DescriptorError(LabError, ValueError):
+class DescriptorError(SimulatorError, ValueError):
     """A matrix descriptor that the hardware would refuse, or would understand differently."""
 
 

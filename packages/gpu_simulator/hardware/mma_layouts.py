@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 LANES = 32
 BITS = {"f64": 64, "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4, "b1": 1}
@@ -49,7 +49,7 @@ class Mma:
 
     `coordinates(operand)` has shape (32 lanes, registers, elements of a register, 2): row and column. For FP16's m8n8k4
     the rows (columns for B) are numbered through the four products: row 8 · product + row of the product. Raises
-    `LabError` for a combination that does not exist.
+    `SimulatorError` for a combination that does not exist.
     """
 
     shape: str
@@ -58,14 +58,18 @@ class Mma:
 
     def __post_init__(self):
         if self.dtype not in SHAPES:
-            raise LabError(f"mma.sync has no element type “{self.dtype}”; it has {', '.join(SHAPES)}.")
+            raise SimulatorError(f"mma.sync has no element type “{self.dtype}”; it has {', '.join(SHAPES)}.")
         if self.shape not in SHAPES[self.dtype]:
-            raise LabError(f"mma.sync has no {self.shape} of {self.dtype}; it has {', '.join(SHAPES[self.dtype])}.")
+            raise SimulatorError(
+                f"mma.sync has no {self.shape} of {self.dtype}; it has {', '.join(SHAPES[self.dtype])}."
+            )
         known = ACCUMULATORS[self.dtype]
         if self.accumulator is None:
             object.__setattr__(self, "accumulator", known[0])
         elif self.accumulator not in known:
-            raise LabError(f"mma.sync of {self.dtype} adds up in {' or '.join(known)}, not in {self.accumulator}.")
+            raise SimulatorError(
+                f"mma.sync of {self.dtype} adds up in {' or '.join(known)}, not in {self.accumulator}."
+            )
 
     @property
     def mnk(self) -> tuple[int, int, int]:
@@ -78,11 +82,11 @@ class Mma:
         return self.dtype == "f16" and self.shape == "m8n8k4"
 
     def extent(self, operand: str) -> tuple[int, int]:
-        """Rows and columns of A (m, k), B (k, n), or C and D (m, n). Raises `LabError` for another operand."""
+        """Rows and columns of A (m, k), B (k, n), or C and D (m, n). Raises `SimulatorError` for another operand."""
         m, n, k = self.mnk
         found = {"A": (m, k), "B": (k, n), "C": (m, n), "D": (m, n)}.get(operand)
         if found is None:
-            raise LabError(f"An mma has the operands A, B, C and D, not “{operand}”.")
+            raise SimulatorError(f"An mma has the operands A, B, C and D, not “{operand}”.")
         return found
 
     def element_bits(self, operand: str) -> int:
@@ -100,10 +104,12 @@ class Mma:
 
     @checked
     def holder(self, operand: str, row: int, column: int) -> tuple[int, int, int]:
-        """(lane, register, element) that holds an element. Raises `LabError` for an element outside the operand."""
+        """(lane, register, element) that holds an element. Raises `SimulatorError` for an element that is not in it."""
         rows, columns = self.extent(operand)
         if not (0 <= row < rows and 0 <= column < columns):
-            raise LabError(f"{operand} of {self.shape} is {rows} × {columns}; it has no element ({row}, {column}).")
+            raise SimulatorError(
+                f"{operand} of {self.shape} is {rows} × {columns}; it has no element ({row}, {column})."
+            )
         held = self.coordinates(operand)
         found = np.argwhere((held[..., 0] == row) & (held[..., 1] == column))
         return tuple(int(n) for n in found[0])
@@ -155,11 +161,11 @@ def ldmatrix(count: int, transposed: bool = False) -> tuple[np.ndarray, np.ndarr
 
     Returns two int arrays: for each lane the (matrix, row) that it addresses, shape (8 · count, 2); and for each lane,
     register and half the (matrix, row, column) that it receives, shape (32, count, 2, 3). `stmatrix` is the same with
-    the lanes as senders. Elements have 16 bits; each row of a matrix is 16 contiguous bytes. Raises `LabError` unless
-    `count` is 1, 2 or 4.
+    the lanes as senders. Elements have 16 bits; each row of a matrix is 16 contiguous bytes. `SimulatorError` is raised
+    unless `count` is 1, 2 or 4.
     """
     if count not in (1, 2, 4):
-        raise LabError(f"ldmatrix and stmatrix move 1, 2 or 4 matrices, not {count}.")
+        raise SimulatorError(f"ldmatrix and stmatrix move 1, 2 or 4 matrices, not {count}.")
     names = np.stack(np.divmod(np.arange(8 * count), 8), axis=-1)
     lane, register, half = np.ix_(range(LANES), range(count), range(2))
     row, column = lane // 4, lane % 4 * 2 + half
@@ -190,17 +196,17 @@ class FragmentLoad:
 def fragment_load(mma: Mma, operand: str, stored: str = "") -> FragmentLoad:
     """How `ldmatrix` loads A, or B stored "column-major" (n rows of k, the default) or "row-major" (k rows of n).
 
-    Raises `LabError` where ldmatrix cannot load it.
+    Raises `SimulatorError` where ldmatrix cannot load it.
     """
     stored = stored or ("row-major" if operand == "A" else "column-major")
     if operand not in ("A", "B") or mma.quads or BITS[mma.dtype] > 32:
-        raise LabError(
+        raise SimulatorError(
             f"ldmatrix does not load {operand} of {mma.shape} {mma.dtype}: it fills 32-bit registers "
             "with A or B of the m16n8 and integer shapes."
         )
     transposed = stored != ("row-major" if operand == "A" else "column-major")
     if transposed and (BITS[mma.dtype] != 16 or operand == "A"):
-        raise LabError(
+        raise SimulatorError(
             f"ldmatrix.trans exchanges 16-bit elements; {operand} of {mma.dtype} stored {stored} needs another way."
             if operand == "B"
             else "Store A row-major; its fragment then needs no .trans."

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 CHUNK_BYTES = 16
 LINE_BYTES = 128
@@ -16,7 +16,7 @@ LINE_BYTES = 128
 Addresses = TypeVar("Addresses", int, np.ndarray)
 
 
-class LayoutError(LabError, ValueError):
+class LayoutError(SimulatorError, ValueError):
     """A shared-memory layout that is impossible, or that an access cannot use."""
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.swizzle import TMA_SWIZZLES, Swizzle
 
 ELEMENT_BYTES = {
@@ -36,7 +36,7 @@ MOST_DIMENSIONS, MOST_BOX, MOST_ELEMENT_STRIDE = 5, 256, 8
 ALIGN = 16
 
 
-class TensorMapError(LabError, ValueError):
+class TensorMapError(SimulatorError, ValueError):
     """A tensor map that the driver would refuse; the message says which limit it exceeds."""
 
 

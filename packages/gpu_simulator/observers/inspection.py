@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gpu_simulator.faults import SimulatorError
+from gpu_simulator.faults import SimulatedFault
 from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_SHIFT
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.ptx.declarations import BYTES
@@ -36,14 +36,14 @@ class Snapshot:
     def shared_as(self, dtype: DTypeLike, variable: str | None = None) -> np.ndarray:
         """Shared memory as elements of `dtype`; of one variable only, if its name or a part of it is given.
 
-        Raises `SimulatorError` if there is no such variable.
+        Raises `SimulatedFault` if there is no such variable.
         """
         data = self.shared
         if variable is not None:
             called = [name for name in self.variables if source_name(name) == variable]
             called = called or [name for name in self.variables if variable in name]
             if not called:
-                raise SimulatorError(
+                raise SimulatedFault(
                     f"There is no shared variable {variable}; there is "
                     f"{', '.join(map(source_name, self.variables)) or 'none'}."
                 )
@@ -70,7 +70,7 @@ def sites_at(report, where) -> list[int]:
     """The site numbers of a `Site`, of a (file, line), or of a line number.
 
     A line number is compared with the outermost call sites first, and with all inlined positions if none matches.
-    Raises `SimulatorError` if no instruction belongs to it.
+    Raises `SimulatedFault` if no instruction belongs to it.
     """
     if isinstance(where, tuple):
         return [
@@ -85,7 +85,7 @@ def sites_at(report, where) -> list[int]:
     if not found:
         lines = sorted({s.outermost[1] for s in report.sites if s.executions})
         nearest = min(lines, key=lambda line: abs(line - where), default=None)
-        raise SimulatorError(f"No instruction belongs to line {where}; the nearest line that has some is {nearest}.")
+        raise SimulatedFault(f"No instruction belongs to line {where}; the nearest line that has some is {nearest}.")
     return found
 
 
@@ -172,11 +172,11 @@ def replay(report, where, block, warp: int) -> Probe:
     """Run one block again, with the others of its cluster and probes at `where`; returns the `Probe`.
 
     A block that depends on other clusters through memory may behave differently.
-    Raises `SimulatorError` if there is no such block, warp or line, or if the launch ran on a server.
+    Raises `SimulatedFault` if there is no such block, warp or line, or if the launch ran on a server.
     """
     launch = report._launch
     if launch is None:
-        raise SimulatorError(
+        raise SimulatedFault(
             "This launch ran on a server, which sends back counts and results alone. To look inside, run it on "
             "this machine."
         )
@@ -187,9 +187,9 @@ def replay(report, where, block, warp: int) -> Probe:
         else block[0] + x * (block[1] + y * (block[2] if len(block) > 2 else 0))
     )
     if not 0 <= number < launch.grid[0] * launch.grid[1] * launch.grid[2]:
-        raise SimulatorError(f"There is no block {block}; the grid is {launch.grid}.")
+        raise SimulatedFault(f"There is no block {block}; the grid is {launch.grid}.")
     if not 0 <= warp < -(-launch.threads // 32):
-        raise SimulatorError(f"There is no warp {warp}; a block has {-(-launch.threads // 32)}.")
+        raise SimulatedFault(f"There is no warp {warp}; a block has {-(-launch.threads // 32)}.")
     rank = launch.clusters.place(int(number)) % launch.clusters.size
     probes = []
 

@@ -19,7 +19,7 @@ def survivors(broken: Iterable[Mutant], attempt: Callable[[str, str], tuple[bool
     def noticed(ptx: str, timing: str) -> bool:
         try:
             exact, report = attempt(ptx, timing)
-        except gpu_simulator.SimulatorError:  # such as a deadlock or an invalid descriptor
+        except gpu_simulator.SimulatedFault:  # such as a deadlock or an invalid descriptor
             return True
         return not exact or bool(report.hazards)
 

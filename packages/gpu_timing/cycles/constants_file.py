@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 FOLDER = Path(__file__).parent / "constants"
 BASED_ON = "based_on"
@@ -21,7 +21,7 @@ BASED_ON = "based_on"
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of one GPU. `of[name]` gives a value; an unknown name raises `LabError`."""
+    """The constants of one GPU. `of[name]` gives a value; an unknown name raises `SimulatorError`."""
 
     gpu: str
     values: dict[str, float] = field(hash=False)
@@ -31,7 +31,7 @@ class Constants:
         try:
             return self.values[name]
         except KeyError:
-            raise LabError(f"constants/{self.gpu}.csv has no {name}.") from None
+            raise SimulatorError(f"constants/{self.gpu}.csv has no {name}.") from None
 
 
 def known() -> list[str]:
@@ -41,10 +41,10 @@ def known() -> list[str]:
 
 @lru_cache
 def constants(gpu: str) -> Constants:
-    """The constants of a GPU, given its key ("h200"). Raises `LabError` that lists the known ones."""
+    """The constants of a GPU, given its key ("h200"). Raises `SimulatorError` that lists the known ones."""
     path = FOLDER / f"{gpu}.csv"
     if not path.is_file():
-        raise LabError(f"There are no constants of {gpu!r}; predictions exist for {', '.join(known())}.")
+        raise SimulatorError(f"There are no constants of {gpu!r}; predictions exist for {', '.join(known())}.")
     with path.open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     values: dict[str, float] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.tensor_map import ELEMENT_BYTES, TensorMap
 from gpu_simulator.ptx.declarations import parameters_of
 from gpu_timing.cycles.constant_memory import first_parameter
@@ -28,12 +28,12 @@ def launch_of(
 ) -> Launch:
     """The `Launch` of a compiled kernel. args: as for `gpu_simulator.launch`; the contents of arrays are not read.
 
-    Raises `LabError` if the arguments do not fit the kernel's parameters.
+    Raises `SimulatorError` if the arguments do not fit the kernel's parameters.
     """
     header = re.search(_HEADER.format(re.escape(compiled.entry)), compiled.ptx)
     expected = parameters_of(re.sub(r"//.*", "", header[1])) if header else []
     if len(expected) != len(args):
-        raise LabError(f"{compiled.entry} takes {len(expected)} arguments, not {len(args)}.")
+        raise SimulatorError(f"{compiled.entry} takes {len(expected)} arguments, not {len(args)}.")
     block, first = bytearray(), first_parameter(compiled.arch)
     boxes: dict[int, int] = {}
     for number, (argument, parameter) in enumerate(zip(args, expected, strict=True)):

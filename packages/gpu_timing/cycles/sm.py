@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles.asynchronous_units import NEVER, AsynchronousUnits, Mbarrier
 from gpu_timing.cycles.constants_file import Constants
 from gpu_timing.cycles.memory_path import Beyond, MemoryPath
@@ -136,7 +136,7 @@ class SmModel(AsynchronousUnits):
     # ---- The clock ----
 
     def run(self) -> SmResult:
-        """Step until every warp has ended. Raises `LabError` if all that are left wait for what does not come."""
+        """Step until every warp has ended. Raises `SimulatorError` if all that are left wait for what does not come."""
         for part in range(4):
             if self.parts[part]:
                 self._push(min(self.ready[warp] for warp in self.parts[part]), part)
@@ -150,7 +150,7 @@ class SmModel(AsynchronousUnits):
                 continue  # an older entry of the same sub-partition
             self._turn(part, now)
         if any(self.left):
-            raise LabError(self._stuck())
+            raise SimulatorError(self._stuck())
         busy = {name: self.busy[i] for i, name in enumerate(PIPES)}
         return SmResult(max(self.ends), self.stalls, busy, tuple(self.ends), self.issued, self.memory)
 

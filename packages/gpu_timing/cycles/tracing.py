@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gpu_simulator.compiler.disassembly import INDIRECT, HasCubin, disassemble
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import banks
 from gpu_timing.cycles.constant_memory import PARAMETERS_AT, SHARED_WINDOW, ConstantMemory
 from gpu_timing.cycles.integer_ops import Writer
@@ -97,7 +97,7 @@ class _Program:
 
 
 def trace(compiled: HasCubin, arch: str, launch: Launch, block: tuple[int, int, int] = (0, 0, 0)) -> Trace:
-    """Follow the warps of `block`. Raises `LabError` if the path does not end or the machine code cannot be read."""
+    """Follow the warps of `block`. Raises `SimulatorError` for a path without end and for unreadable machine code."""
     program = _program(compiled.cubin, compiled.entry, arch, launch.grid, launch.threads, launch.parameters)
     return _Walk(program, launch, block).run()
 
@@ -197,7 +197,9 @@ class _Walk:
                 if number in program.choices:
                     taken = self._chosen(last, program.choices[number], lanes)
                 if last.op in ("BRX", "JMP"):
-                    raise LabError(f"There is no prediction: {_place(last)} jumps to an address that is not followed.")
+                    raise SimulatorError(
+                        f"There is no prediction: {_place(last)} jumps to an address that is not followed."
+                    )
                 if last.op == "RET":
                     here[lanes] = self.back[last.line.function][lanes] if last.line.function in self.back else -1
                 elif taken is None:
@@ -221,21 +223,23 @@ class _Walk:
         return self.trace()
 
     def _chosen(self, last: Instruction, choice: bool | str, lanes: np.ndarray) -> np.ndarray:
-        """The lanes that jump or exit where data decide. Raises `LabError` for a loop."""
+        """The lanes that jump or exit where data decide. Raises `SimulatorError` for a loop."""
         if choice == LOOP:
-            raise LabError(f"There is no prediction: how often the loop at {_place(last)} runs depends on {_UNKNOWN}.")
+            raise SimulatorError(
+                f"There is no prediction: how often the loop at {_place(last)} runs depends on {_UNKNOWN}."
+            )
         way = "no warp ends there" if last.op == "EXIT" else "the longer way is taken"
         self.assumed.add(f"The branch at {_place(last)} depends on {_UNKNOWN}; it is predicted as if {way}.")
         return lanes & bool(choice)
 
-    def _endless(self) -> LabError:
+    def _endless(self) -> SimulatorError:
         """The error for a path that does not end, with the line of the loop in which it stays."""
         latest = Counter(number for number, _ in self.events[-1000:])
         by_data = {number: count for number, count in latest.items() if number in self.program.choices}
         open_ones = by_data or latest
         last = self.program.last(max(open_ones, key=open_ones.__getitem__))
         why = f"ends by {_UNKNOWN}" if by_data else "has no end, or one that is further away"
-        return LabError(
+        return SimulatorError(
             f"There is no prediction: the path of a block does not end within {MAX_STEPS:,} steps. The loop at "
             f"{_place(last)} {why}."
         )

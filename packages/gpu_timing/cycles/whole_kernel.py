@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gpu_simulator.errors import WITHOUT_MACHINE_CODE, LabError, NotHere
+from gpu_simulator.errors import WITHOUT_MACHINE_CODE, NotHere, SimulatorError
 from gpu_simulator.hardware import data_sheets
 from gpu_simulator.hardware.occupancy import occupancy
 from gpu_timing.cycles.constants_file import Constants, constants
@@ -115,8 +115,8 @@ class Product:
 def predict(compiled: Any, gpu: str, product: Product) -> Prediction:
     """Predict the run of a compiled kernel on `gpu`, a key such as "t4".
 
-    Raises `LabError` for a GPU without constants, a kernel that does not fit onto an SM, a path that data decide, and a
-    result above the peak of the kernel's instructions; `NotHere` for a kernel without machine code.
+    Raises `SimulatorError` for a GPU without constants, a kernel that does not fit onto an SM, a path that data decide,
+    and a result above the peak of the kernel's instructions; `NotHere` for a kernel without machine code.
     """
     return _run(compiled, gpu, product).result()
 
@@ -144,7 +144,7 @@ class _Run:
         self.cluster = whole.cluster[0] * whole.cluster[1] * whole.cluster[2]
         most = occupancy(sheet, compiled.threads, compiled.registers, compiled.smem).blocks
         if not most:
-            raise LabError(f"A block of this kernel does not fit onto an SM of the {sheet.name}.")
+            raise SimulatorError(f"A block of this kernel does not fit onto an SM of the {sheet.name}.")
         self.resident = max(min(most, -(-self.blocks // product.sms)), 1)
         tiles = product.tiles(product.m)
         self.turns = -(-tiles // self.blocks) if self.blocks < tiles else 1  # tiles of D that a block makes
@@ -187,10 +187,10 @@ class _Run:
         )
 
     def _require_below_peak(self, code: tuple[Instruction, ...], cycles: float) -> None:
-        """Raise `LabError` for cycles in which the kernel's instructions cannot do the product's operations."""
+        """Raise `SimulatorError` for cycles in which the kernel's instructions cannot do the product's operations."""
         least = self.product.flop / flop_per_cycle(code, self.of) / self.sheet.sms
         if cycles < least:
-            raise LabError(
+            raise SimulatorError(
                 f"There is no prediction: the time model ends after {cycles:,.0f} cycles, but the instructions of this "
                 f"kernel need {least:,.0f} for so many products. So the model leaves out a part of the kernel."
             )

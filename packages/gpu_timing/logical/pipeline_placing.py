@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.data_sheets import Gpu
 from gpu_timing.logical.pipeline_timeline import Event, Timeline
 from gpu_timing.logical.trace import COPIES, LOAD, STORES, TCGEN05, WAIT, Step, Trace
@@ -45,14 +45,14 @@ class Costs:
     def of(cls, gpu: Gpu, **changes: float) -> Costs:
         """The rates of a GPU, from its data sheet; `changes` replace any field.
 
-        Raises `LabError` for a rate that is not positive or a time below 0.
+        Raises `SimulatorError` for a rate that is not positive or a time below 0.
         """
         width = float(gpu.smem_bytes_per_clock)
         made = replace(cls(float(FLOP_PER_CLOCK[gpu.key]), width, width), **changes)
         for name in made.__dataclass_fields__:
             value, rate = getattr(made, name), name in ("flop", "load_bytes", "store_bytes", "tmem_bytes")
             if value < 0 or (rate and value == 0):
-                raise LabError(f"{name} is {value:g}; it must be {'more than' if rate else 'at least'} 0.")
+                raise SimulatorError(f"{name} is {value:g}; it must be {'more than' if rate else 'at least'} 0.")
         return made
 
     def words(self) -> str:
@@ -95,7 +95,7 @@ class _Placing:
                 return self.events
             time, number = min(ready)
             if time == float("inf"):
-                raise LabError(
+                raise SimulatorError(
                     "The trace ends in a deadlock: "
                     + "; ".join(
                         f"{warp.agent} waits for {warp.steps[warp.at].signal}"
@@ -224,7 +224,7 @@ class _Placing:
 
 
 def place(trace: Trace, costs: Costs) -> Timeline:
-    """The trace as a timeline in logical time, events by start. Raises `LabError` if the trace ends in a deadlock."""
+    """The trace as a timeline in logical time, events by start. Raises `SimulatorError` for a trace with a deadlock."""
     events = _Placing(_with_tiles(trace), costs).run()
     return Timeline(
         tuple(sorted(events, key=lambda e: (e.start, e.end))), stages=trace.stages, title=trace.name, note=costs.words()

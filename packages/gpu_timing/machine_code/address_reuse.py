@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from gpu_simulator.compiler.disassembly import SassLine
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.machine_code.main_loop import main_loop
 
 _REGISTER = re.compile(r"\bR(\d+)(\.64)?")
@@ -22,14 +22,14 @@ def until_overwritten(lines: Sequence[SassLine]) -> list[int]:
     """For each LDGSTS of the main loop, the number of instructions until one of its address registers is written.
 
     After the last instruction of the loop, the first one follows. A register that the loop never writes is ignored; if
-    that applies to all registers of a copy, the result is the length of the loop. Raises `LabError` if the main loop
-    has no LDGSTS.
+    that applies to all registers of a copy, the result is the length of the loop. `SimulatorError` is raised if the
+    main loop has no LDGSTS.
     """
     loop = main_loop(lines)
     body = loop.lines if loop else ()
     copies = [place for place, line in enumerate(body) if line.opcode.startswith("LDGSTS")]
     if not copies:
-        raise LabError("There is no main loop with LDGSTS in this code.")
+        raise SimulatorError("There is no main loop with LDGSTS in this code.")
     writes = [_written(line) for line in body]
     found = []
     for place in copies:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from gpu_simulator.compiler.disassembly import SassLine
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.machine_code.main_loop import main_loop
 
 _REGISTER = re.compile(r"\bR(\d+)\b")
@@ -28,19 +28,19 @@ def mma_before_use(lines: Sequence[SassLine]) -> list[int]:
     """For each LDSM of the main loop, the number of HMMA between it and the first HMMA that reads what it loads.
 
     After the last instruction of the loop, the first one follows: what is loaded at the end is read in the next
-    iteration. 0 means that the next multiplication has to wait for this load. Raises `LabError` if there is no main
-    loop with both.
+    iteration. 0 means that the next multiplication has to wait for this load. Raises `SimulatorError` if no main
+    loop has both.
     """
     loop = main_loop(lines)
     if found := mma_before_use_in(loop.lines if loop else ()):
         return found
-    raise LabError("There is no main loop with LDSM and HMMA in this code.")
+    raise SimulatorError("There is no main loop with LDSM and HMMA in this code.")
 
 
 def mma_before_use_in(body: Sequence[SassLine]) -> list[int]:
     """`mma_before_use` for the lines of one loop; [] if it has no LDSM or no HMMA.
 
-    Raises `LabError` if it has both and no HMMA reads what one of the LDSM loads.
+    Raises `SimulatorError` if it has both and no HMMA reads what one of the LDSM loads.
     """
     if not any(line.opcode.startswith("HMMA") for line in body):
         return []
@@ -68,7 +68,7 @@ def _distance(body: Sequence[SassLine], place: int) -> int:
     loaded = _loaded(body[place].text, _LDSM_REGISTERS.get(body[place].opcode[-1], 1))
     between = _between(body, place, loaded, _inputs)
     if between is None:
-        raise LabError(f"No HMMA reads what {body[place].text} loads.")
+        raise SimulatorError(f"No HMMA reads what {body[place].text} loads.")
     return sum(line.opcode.startswith("HMMA") for line in between)
 
 

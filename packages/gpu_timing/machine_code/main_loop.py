@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpu_simulator.compiler.disassembly import INDIRECT, SassLine
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.machine_code.detours import with_detours
 
 MOST_LINES = 50_000
@@ -135,8 +135,8 @@ def with_callees(body: Sequence[SassLine], functions: Mapping[int, Sequence[Sass
     """`body`, followed by what each call in it executes: the lines of the function, and of those that it calls.
 
     functions: those of the whole code, as `by_function` returns them. Calls through a pointer, and recursive calls, are
-    left out; `odd_calls` finds them. Raises `LabError` if the functions call each other so often that one iteration has
-    more than `MOST_LINES` instructions.
+    left out; `odd_calls` finds them. Raises `SimulatorError` if the functions call each other so often that one
+    iteration has more than `MOST_LINES` instructions.
     """
 
     def called(part: Sequence[SassLine], inside: tuple[int, ...]) -> list[SassLine]:
@@ -147,7 +147,7 @@ def with_callees(body: Sequence[SassLine], functions: Mapping[int, Sequence[Sass
                 function = functions[callee]
                 more += [*function, *called(function, (*inside, callee))]
                 if len(more) > MOST_LINES:
-                    raise LabError(
+                    raise SimulatorError(
                         f"Its functions call each other so often that one turn of a loop executes more than "
                         f"{MOST_LINES:,} machine instructions; write them in line."
                     )

@@ -17,7 +17,7 @@ import gpu_runner as device
 from gpu_runner.faults import DeviceOutOfMemory, KernelFault, KernelHang, WorkerLost
 from gpu_runner.remote import session_at
 from gpu_runner.transport.server_link import ServerError
-from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.errors import LaunchError, SimulatorError
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_the_settings_of_a_busy_gpu(monkeypatch, capsys):
     monkeypatch.setattr(device, "holder", lambda: "")
     assert resolve_backend(None) == "gpu"
     monkeypatch.setenv("GEMM_LAB_BUSY", "leave")
-    with pytest.raises(LabError, match="wait or simulator"):
+    with pytest.raises(SimulatorError, match="wait or simulator"):
         resolve_backend(None)
 
 
@@ -145,7 +145,7 @@ def test_a_server_that_goes_away_or_freezes_is_said(how, monkeypatch):
                 grid=(1, 1, 1),
                 args=[np.zeros(8, np.float32), 8],
             )
-        except LabError as error:
+        except SimulatorError as error:
             errors.append(error)
 
     thread = threading.Thread(target=ask)

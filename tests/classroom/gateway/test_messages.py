@@ -22,7 +22,7 @@ from gpu_runner.settings import version
 from gpu_runner.transport import codec, told_errors, wire
 from gpu_runner.transport.codec import BadMessage, decoded, encoded
 from gpu_runner.transport.server_link import ServerError
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.number_types import dtype_of
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -239,7 +239,7 @@ CUBIN = {
     ({"op": "launch", "payload": {**SIMULATE, "compiled": {**CUBIN, "cubin": "text"}}}, "gpu"),
 ])  # fmt: skip
 def test_a_request_of_another_form_reaches_no_backend(changes, backend):
-    with pytest.raises(LabError):
+    with pytest.raises(SimulatorError):
         checked({**ASKED, "payload": SIMULATE, **changes}, backend)
 
 

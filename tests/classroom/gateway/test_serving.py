@@ -13,12 +13,13 @@ pytest.importorskip("tornado", reason="the extra classroom is not installed")
 from serving import SOURCE, N, Server, command, compiled, job, status, wait_for
 
 import gpu_simulator
+from gemm_results.errors import LabError
 from gpu_runner import settings
 from gpu_runner.faults import GpuBusy
 from gpu_runner.remote import MOST_BYTES, RemoteSession, session_at
 from gpu_runner.transport import server_link, wire
 from gpu_runner.transport.server_link import ServerError
-from gpu_simulator.errors import ConfigError, LabError, LaunchError
+from gpu_simulator.errors import ConfigError, LaunchError
 from gpu_simulator.hardware import data_sheets as hardware
 
 
@@ -68,7 +69,7 @@ def test_the_whole_lab_uses_the_server(server, monkeypatch):
 
 
 def test_an_error_is_the_kernels_own(session):
-    with pytest.raises(gpu_simulator.SimulatorError, match="out of bounds|outside|past"):
+    with pytest.raises(gpu_simulator.SimulatedFault, match="out of bounds|outside|past"):
         job(session, compiled(source=SOURCE.replace("d[i * n + j]", "d[(1 << 20) + i * n + j]")))
     with pytest.raises(LaunchError, match="arguments|parameters"):
         session.request("simulate", compiled=compiled(), grid=(1, 1, 1), args=[])

@@ -21,12 +21,13 @@ pytest.importorskip("tornado", reason="the extra classroom is not installed")
 from serving import Server, command, compiled, job
 
 from gemm_lab_classroom.gateway.roster import Roster
+from gemm_results.errors import LabError
 from gpu_runner.faults import WorkerLost
 from gpu_runner.remote import RemoteSession
 from gpu_runner.transport import wire
 from gpu_runner.transport.codec import encoded
 from gpu_runner.transport.server_link import ServerError
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, SimulatorError
 
 GEMM = 'extern "C" __global__ void __launch_bounds__(64) gemm(float* a, float* b, float* d, int n) {'
 ENDLESS = GEMM + " while (((volatile float*)a)[0] < 100) ; d[0] = 1; }"
@@ -274,7 +275,7 @@ def test_too_many_questions_are_refused_and_others_do_not_notice(server):
 
 
 def _quiet(session, kernel):
-    with contextlib.suppress(LabError):
+    with contextlib.suppress(SimulatorError):
         session.request("simulate", compiled=kernel, grid=(1, 1, 1), args=[np.zeros(4, np.float32)] * 3 + [64], **SLOW)
 
 

@@ -9,7 +9,7 @@ from gemm_lab_classroom.judge.strict_rules import StrictRules
 from gemm_lab_classroom.skeletons import solution
 from gemm_lab_lessons.shared.criteria import code_criteria
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.machine_code.main_loop import product_loops
 
 COUNTED = sorted(name for name, task in exercises().items() if "arch" in task.criteria)
@@ -54,5 +54,5 @@ def test_functions_that_call_each_other_without_end_are_a_sentence():
         head + 'extern "C" __global__ void gemm(float* d, int n) { for (int i = 0; i < n; i++) d[i] = f23(d[i], d); }'
     )
     lines = compiler.disassemble(compiling.compile(source, arch="sm_80"))
-    with pytest.raises(LabError, match="call each other so often"):
+    with pytest.raises(SimulatorError, match="call each other so often"):
         product_loops(lines)

@@ -13,13 +13,14 @@ from fake_cupy import FakeGpu, view
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import wire_problem
+from gemm_results.errors import LabError
 from gpu_runner import operations
 from gpu_runner import support as support_module
 from gpu_runner.baselines import cublas, cublaslt, cutlass, nvcc
 from gpu_runner.driver import Device
 from gpu_runner.timing import rounds as timing
 from gpu_runner.timing.verify import Inputs
-from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
+from gpu_simulator.errors import ConfigError, LaunchError, MissingDependency, SimulatorError, SizeError
 
 WITH_C = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
 SM75, SM80 = cutlass.FAMILIES["cutlass_sm75"], cutlass.FAMILIES["cutlass_sm80"]
@@ -382,7 +383,7 @@ def test_an_algorithm_with_a_wrong_product_is_not_timed(algorithms):
 def installed():
     try:
         return cutlass.headers() and nvcc.find()
-    except LabError:
+    except SimulatorError:
         return None
 
 

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from gemm_results.errors import LabError
 from gemm_results.profile import METRICS
 from gemm_results.recorded_cards import read_cards
-from gpu_simulator.errors import ConfigError, LabError, MissingDependency
+from gpu_simulator.errors import ConfigError, MissingDependency
 from gpu_simulator.hardware.data_sheets import gpu
 from tools.recording import ncu
 from tools.recording.cards import METRIC_NAMES, read_recording

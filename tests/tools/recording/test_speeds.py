@@ -9,8 +9,8 @@ import pytest
 import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.lab import here
+from gemm_results.errors import LabError
 from gemm_results.results import COLUMNS
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware import presence
 from tools.recording import speeds

@@ -15,7 +15,7 @@ from gemm_lab.lab.on_simulator import smallest_size
 from gemm_lab.notebook.exercises import kernel_of
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.diagnostics import ptx_line_origin
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 LEAST = 128  # the product is at least so large, if the kernel's tiles allow it
 CLANG = (
@@ -47,7 +47,7 @@ def run(name: str, source: str, edited: bool) -> str:
         return _answer(
             False, "It does not compile.", notes, "What the compiler says", compiler="" if edited else STORED
         )
-    except LabError as error:
+    except SimulatorError as error:
         return _answer(False, "The kernel was stopped.", [{"line": 0, "text": str(error)}], "Why")
     lines = [
         {
@@ -79,7 +79,7 @@ def run(name: str, source: str, edited: bool) -> str:
     if exercise is not None:
         try:
             verdict, passed = str(exercise.check(kernel)), True
-        except LabError as error:
+        except SimulatorError as error:
             verdict, passed = str(error), False
     return _answer(passed, verdict, notes, "Hazards", summary, lines, _advice(lines), CLANG if edited else STORED, True)
 

@@ -4,7 +4,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab_lessons.ch01.tile_resources import shared_gbps, tile_resources
-from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.errors import SimulatorError, SizeError
 from gpu_simulator.hardware.data_sheets import gpu
 from gpu_simulator.hardware.occupancy import occupancy
 
@@ -61,5 +61,5 @@ def test_bandwidth_of_shared_memory():
 def test_impossible_tiles(block, warp, stages, said):
     with pytest.raises(SizeError, match=said):
         tile_resources(gpu("t4"), block, warp, stages)
-    with pytest.raises(LabError):
+    with pytest.raises(SimulatorError):
         tile_resources(gpu("t4"), (128, 128, 32), (64, 64), 1, "f8")

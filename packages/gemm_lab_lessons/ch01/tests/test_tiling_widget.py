@@ -4,8 +4,9 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab_lessons.ch01.tiling import TILES, TileExplorer, bars, tile_facts
+from gemm_results.errors import LabError
 from gemm_results.roofline_model import rounded_down
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 def test_facts_are_those_of_the_models():
@@ -27,7 +28,7 @@ def test_the_depth_changes_the_shared_memory_only():
 
 @pytest.mark.parametrize(("arguments", "said"), [((0, 128, 32), "more than 0"), ((64, 64, 32, "voodoo2"), "known are")])
 def test_what_does_not_exist_is_refused(arguments, said):
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         tile_facts(*arguments)
 
 
@@ -110,16 +111,16 @@ def test_with_a_warp_tile_it_says_what_binds():
 def test_an_impossible_choice_says_why_and_the_last_drawing_stays():
     explorer = TileExplorer(128, 128, 32, "t4", warp=(64, 64))
     facts, drawn = explorer.facts, explorer.shown
-    with pytest.raises(LabError, match="do not divide"):
+    with pytest.raises(SimulatorError, match="do not divide"):
         explorer.block_m = 32
-    with pytest.raises(LabError, match="no choice “colour”"):
+    with pytest.raises(SimulatorError, match="no choice “colour”"):
         explorer.choose(colour=3)
-    with pytest.raises(LabError, match="block_m must be a whole number"):
+    with pytest.raises(SimulatorError, match="block_m must be a whole number"):
         explorer.block_m = "wide"
     assert explorer.block_m == 128 and explorer.facts is facts and explorer.shown == drawn
     explorer.set_state({"block_m": 32})  # a slider of the view
     assert "do not divide" in explorer.shown["problem"] and explorer.shown["block"] == [128, 128, 32]
     explorer.set_state({"block_m": 64})
     assert explorer.shown["problem"] == "" and explorer.shown["block"] == [64, 128, 32]
-    with pytest.raises(LabError, match="do not divide"):
+    with pytest.raises(SimulatorError, match="do not divide"):
         TileExplorer(128, 128, 32, "t4", warp=(48, 64))

@@ -7,7 +7,8 @@ from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab_lessons.ch02.counted_matrix import TileError, count, counted, product_of
 from gemm_lab_lessons.ch02.loop_orders import Cache, loop_orders
 from gemm_lab_lessons.shared.tiled_matmul import Traffic, tiled_matmul
-from gpu_simulator.errors import LabError, SizeError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SizeError
 
 
 def reference(m, n, k, **tiles):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gemm_lab_lessons.ch02.loop_orders import loop_orders
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 N, PER_LINE = 32, 8
 

@@ -6,7 +6,8 @@ import pytest
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.puzzle import puzzle
 from gemm_lab_lessons.ch02.counted_matrix import count
-from gpu_simulator.errors import LabError, SizeError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SizeError
 
 SIZE, TILES = (8, 16, 4), ((4, 8, 4), (2, 8, 2), (2, 2))
 

@@ -3,7 +3,8 @@
 import pytest
 
 from gemm_lab.notebook import widgets
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 def test_what_a_lane_holds():
@@ -32,10 +33,10 @@ def test_what_a_lane_holds():
 def test_what_does_not_exist_is_refused_and_changes_nothing(values, said):
     w = widgets.fragments()
     before = w.get_state()
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         w.set(**values)
     assert w.get_state() == before
-    with pytest.raises(LabError, match="0 to 31"):
+    with pytest.raises(SimulatorError, match="0 to 31"):
         w.lane = 99
     assert w.lane == 5
 

@@ -13,8 +13,8 @@ from gemm_lab.config import data_dir
 from gemm_lab_lessons.ch04.kernel_counts import kernel_counts
 from gemm_lab_lessons.ch04.puzzles import banks as puzzle_banks
 from gemm_lab_lessons.ch04.recorded_accesses import recorded_accesses, recorded_kernel
+from gemm_results.errors import LabError
 from gemm_results.stalls import STALLS
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks
 from tools.figures import bank_columns, half_warps, row_lengths, sector_shift, strides
 

@@ -5,7 +5,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
 from gemm_lab_lessons.ch04.shared_accesses import kind_of, shared_lines, totals, traced
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 
 @pytest.fixture(scope="module")

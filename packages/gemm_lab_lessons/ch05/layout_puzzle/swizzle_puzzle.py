@@ -17,7 +17,7 @@ from gemm_lab_lessons.ch05.layout_puzzle.puzzle_goals import Goal, goal_named
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_judge import Judged, judge
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import Light, PuzzleLayout, light, order_problem
 from gpu_simulator.argument_checks import as_whole, checked, shown
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.swizzle import LayoutError
 
 STATE = ("hand", "wires", "padding", "shift")
@@ -141,7 +141,7 @@ class SwizzlePuzzle(PicturedWidget):
         """Whether all lights of the goal are green."""
         try:
             return all(found.green for found in self.lights.values())
-        except LabError:  # a list that was changed in place
+        except SimulatorError:  # a list that was changed in place
             return False
 
     @property

@@ -11,7 +11,8 @@ from gemm_lab_lessons.ch05.layout_puzzle.puzzle_formula import formula, line
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_goals import GOALS
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_judge import judge
 from gemm_lab_lessons.ch05.layout_puzzle.puzzle_layout import PuzzleLayout, PuzzleTile, accesses, light, served
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import banks
 
 
@@ -134,7 +135,7 @@ TWICE = [[0, 0, 2, 3]] + [[0, 1, 2, 3]] * 3
 def test_what_cannot_be_is_refused_and_changes_nothing(goal, choices, said):
     puzzle = lab.swizzle_puzzle(goal)
     before = puzzle.get_state()
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         puzzle.change(**choices)
     assert puzzle.get_state() == before
     (name, value), *more = choices.items()
@@ -145,11 +146,11 @@ def test_what_cannot_be_is_refused_and_changes_nothing(goal, choices, said):
 
 
 def test_an_unknown_goal_is_answered_with_the_names():
-    with pytest.raises(LabError, match="toy, rows_64, rows_128, no_padding, copy"):
+    with pytest.raises(SimulatorError, match="toy, rows_64, rows_128, no_padding, copy"):
         lab.swizzle_puzzle("spiral")
-    with pytest.raises(LabError, match="Did you mean “rows_64”"):
+    with pytest.raises(SimulatorError, match="Did you mean “rows_64”"):
         lab.swizzle_puzzle("rows64")
-    with pytest.raises(LabError, match="goal must be a text"):
+    with pytest.raises(SimulatorError, match="goal must be a text"):
         lab.swizzle_puzzle(3)
 
 
@@ -165,12 +166,12 @@ def test_solved_cannot_be_set():
         {"hand": [list(range(8))] * 7 + [[0] * 8], "shift": 1},
         {"wires": [[0, 0], [1, 1], [2, 9]]},
     ):
-        with pytest.raises(LabError):
+        with pytest.raises(SimulatorError):
             puzzle.set_state(message)  # what a page sends
         assert puzzle.get_state() == before and not puzzle.solved
     puzzle.puzzle = {**puzzle.puzzle, "lights": [], "ways": ["padding"]}
     assert not puzzle.solved
-    with pytest.raises(LabError):
+    with pytest.raises(SimulatorError):
         puzzle.padding = 1
     puzzle.hand[0][0] = 7  # a list that is changed in place tells nobody
     assert not puzzle.solved

@@ -6,7 +6,8 @@ import gemm_lab as lab
 from gemm_lab.notebook.widgets import modules
 from gemm_lab_lessons.ch05 import swizzle_explorer
 from gemm_lab_lessons.ch05.swizzle_explorer import SwizzleExplorer
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 def test_the_story_in_numbers():
@@ -39,23 +40,23 @@ def test_the_story_in_numbers():
 def test_what_cannot_be_is_refused_and_changes_nothing(values, said):
     w = lab.swizzle()
     before = w.get_state()
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         w.set(**values)
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         w.change(**values)
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         SwizzleExplorer(**values)
     assert w.get_state() == before
 
 
 def test_one_attribute_at_a_time_is_checked_too():
     w = lab.swizzle(layout="xor", step=15)
-    with pytest.raises(LabError, match="no XOR"):
+    with pytest.raises(SimulatorError, match="no XOR"):
         w.row_bytes = 96
     assert w.row_bytes == 128 and w.step == 15
     w.rows = 16
     assert w.step == 0, "a step that is gone goes back to the first"
-    with pytest.raises(LabError, match="0 to 3"):
+    with pytest.raises(SimulatorError, match="0 to 3"):
         w.step = 4
 
 
@@ -82,7 +83,7 @@ def test_the_layout_can_be_assigned_by_the_name_that_swizzle_takes():
     tile = lab.swizzle(rows=64, row_bytes=128)
     tile.layout = "xor"
     assert tile.scheme == "xor" and tile.wavefronts == tile.ideal
-    with pytest.raises(LabError, match="There is no layout “spiral”"):
+    with pytest.raises(SimulatorError, match="There is no layout “spiral”"):
         tile.layout = "spiral"
 
 

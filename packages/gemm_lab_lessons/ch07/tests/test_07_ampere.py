@@ -11,6 +11,7 @@ from gemm_lab_lessons.ch07.shared_roofline import cycles_in, cycles_per_mma, sha
 from gemm_lab_lessons.ch10.block_orders import order_facts
 from gemm_results.published_trials import steps
 from gemm_results.recorded_cards import read_cards
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.machine_code.address_reuse import until_overwritten
 from gpu_timing.machine_code.instruction_order import mma_before_use, runs
 from gpu_timing.machine_code.main_loop import main_loop
@@ -286,7 +287,7 @@ def test_until_a_register_is_written_again(texts, found):
 
 
 def test_code_without_copies_is_refused():
-    with pytest.raises(lab.LabError, match="no main loop with LDGSTS"):
+    with pytest.raises(SimulatorError, match="no main loop with LDGSTS"):
         until_overwritten(sass(K[1]))
 
 

@@ -6,7 +6,7 @@ import pytest
 import gpu_simulator
 from gemm_lab import compiling
 from gemm_lab_lessons.ch08.mbarrier_phases import STAGE_BYTES, STORIES, Barrier, play
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 # Does what `script` says, (operation, value) at a time, and after each writes whether a wait for either parity returns.
 SOURCE = r"""

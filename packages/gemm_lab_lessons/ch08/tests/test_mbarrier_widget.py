@@ -4,7 +4,7 @@ import pytest
 
 from gemm_lab.notebook import widgets
 from gemm_lab_lessons.ch08.mbarrier_phases import STORIES
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 
 def test_it_opens_where_it_is_told_and_starts_a_new_story_at_its_first_step():

@@ -8,6 +8,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.notebook.scoreboard import scoreboard
 from gemm_results.published import published
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.machine_code.main_loop import main_loop
 from tools.figures import wmma
 
@@ -233,7 +234,7 @@ def test_each_uses_what_it_is_named_for():
 def test_rows_of_72_bytes_are_what_cp_async_refuses():
     asynch = lab.kernel("async_bf16")
     guard = next(text for text in asynch.source.split("\n") if "static_assert(PADDING % 8" in text)
-    with pytest.raises(lab.LabError, match="shared address 0x48, which is not a multiple of 16.*cp.async"):
+    with pytest.raises(SimulatorError, match="shared address 0x48, which is not a multiple of 16.*cp.async"):
         asynch(PADDING=2).rewrite(asynch.source.replace(guard, "")).run(128, backend="simulator")
     assert (asynch.config["BLOCK_K"] + 2) * 4 == 72 == 0x48
 

@@ -4,7 +4,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab_lessons.ch10 import power
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 ROWS = power.recorded("h200")
 INPUTS = tuple(power.KINDS)

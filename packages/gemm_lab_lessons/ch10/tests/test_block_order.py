@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gemm_lab_lessons.ch10.block_order import ORDERS, block_order, least_bytes, waves
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 GRIDS = [(1, 1), (3, 5), (8, 8), (16, 9), (7, 32), (10, 4)]
 
@@ -64,5 +64,5 @@ def test_no_full_wave_beats_the_best_rectangle(order):
     ],
 )
 def test_bad_input(make, said):
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         make()

@@ -5,7 +5,7 @@ from base64 import b64decode
 import pytest
 
 from gemm_lab.notebook import widgets
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 
 def test_facts_are_those_of_the_model():
@@ -44,7 +44,7 @@ def test_turning_a_control_moves_the_picture():
     ],
 )
 def test_what_does_not_exist_is_refused(values, said):
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         widgets.block_order(**values)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gemm_lab_lessons.ch10.tile_bounds import tail, tile_bounds
-from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.errors import SimulatorError, SizeError
 from gpu_simulator.hardware.data_sheets import B200, H200
 
 
@@ -70,7 +70,7 @@ def test_a_short_product_is_bound_by_dram():
 def test_what_is_not_published_stays_empty():
     """The B200's L2 rate: then a row says what would be needed, and bounds nothing."""
     assert table()["L2"].bound_tflops is None and table()["L2"].source == "not published"
-    with pytest.raises(LabError, match="No tensor-core peak"):
+    with pytest.raises(SimulatorError, match="No tensor-core peak"):
         tile_bounds(B200, 512, 512, 512, dtype=("f32", "f32"))
     with pytest.raises(SizeError, match="at least 1"):
         tail(0, 256, (128, 256), 148)

@@ -8,7 +8,7 @@ import gemm_lab as lab
 from gemm_lab_lessons.ch12 import predictions as room
 from gemm_lab_lessons.ch12.predictions import predictions
 from gemm_results.blind_trials import trials
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 
 @pytest.fixture(scope="module")

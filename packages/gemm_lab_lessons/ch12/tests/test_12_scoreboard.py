@@ -14,7 +14,8 @@ from gemm_lab_lessons.ch12.generations import generations
 from gemm_lab_lessons.ch12.rounds import rounds
 from gemm_results import results
 from gemm_results.ablation import RUN, settings
-from gpu_simulator.errors import LabError, SizeError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SizeError
 
 BOARD = scoreboard(4096, on="h200")
 

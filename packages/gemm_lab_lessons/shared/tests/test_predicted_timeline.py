@@ -4,7 +4,8 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
-from gpu_simulator.errors import ConfigError, LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError
 
 
 @pytest.fixture(scope="module")

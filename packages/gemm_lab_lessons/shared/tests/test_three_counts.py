@@ -8,7 +8,7 @@ from gemm_lab_lessons.ch04.kernel_counts import KernelCount, KernelCounts
 from gemm_lab_lessons.shared import three_counts as module
 from gemm_lab_lessons.shared.three_counts import ThreeCounts, three_counts
 from gemm_look import theme
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 
 @pytest.mark.sampled(every=6)

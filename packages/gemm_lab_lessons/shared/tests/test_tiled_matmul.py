@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gemm_lab_lessons.shared.tiled_matmul import Tile, Traffic, closed_form, tiled_matmul, walk
-from gpu_simulator.errors import LabError, SizeError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError, SizeError
 
 DOCUMENT = {"block": (8, 32, 6), "warp": (4, 8, 3), "thread": (4, 4)}  # for 48 x 128 x 12
 LEVELS = [(), ("block",), ("block", "warp"), ("block", "warp", "thread")]
@@ -130,7 +131,7 @@ def test_tiles_that_do_not_divide_name_what_works(tiling, words):
     ],
 )
 def test_wrong_arguments_are_refused(wrong):
-    with pytest.raises(LabError):
+    with pytest.raises(SimulatorError):
         tiled_matmul(integers(48, 12), integers(12, 128), **wrong)
 
 

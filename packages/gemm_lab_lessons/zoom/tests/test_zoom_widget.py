@@ -11,7 +11,8 @@ from gemm_lab_lessons.zoom import zoom_scene
 from gemm_lab_lessons.zoom.zoom_events import recorded
 from gemm_lab_lessons.zoom.zoom_layout import layout_of
 from gemm_lab_lessons.zoom.zoom_text import LEVELS, different_bytes
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 # (kernel, settings, (n, m, k)): at these sizes the grid has one block, so that its events are the whole launch.
 SMALL = {
@@ -283,7 +284,7 @@ def test_the_default_is_a_small_product_with_several_blocks_and_warps():
     ],
 )
 def test_what_does_not_exist_is_refused(made, arguments, said):
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         lab.zoom(**{"run": made("t4/03_swizzled")[0], **arguments})
 
 
@@ -291,7 +292,7 @@ def test_a_bad_attribute_changes_nothing(made):
     widget = lab.zoom(made("t4/03_swizzled")[0])
     state = widget.get_state()
     for name, value in (("level", "attic"), ("step", 10_000), ("step", -1), ("block", 7), ("warp", 4), ("lane", 32)):
-        with pytest.raises(LabError):
+        with pytest.raises(SimulatorError):
             setattr(widget, name, value)
     assert widget.get_state() == state
 

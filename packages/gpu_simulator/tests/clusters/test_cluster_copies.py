@@ -65,7 +65,7 @@ def test_a_multicast_is_as_many_loads(several, one, cluster, mask, timing):
     ],
 )
 def test_wrong_multicasts_are_named(issue, sentence):
-    with pytest.raises(gpu_simulator.SimulatorError, match=sentence):
+    with pytest.raises(gpu_simulator.SimulatedFault, match=sentence):
         copy(issue.replace("FROM", "0"))
 
 
@@ -74,7 +74,7 @@ def test_a_load_may_go_to_the_other_block():
     want, _ = copy(ALONE)
     assert np.array_equal(got, want) and report.hazards == []
     with pytest.raises(
-        gpu_simulator.SimulatorError, match="reaches its own shared memory only; .shared::cluster reaches"
+        gpu_simulator.SimulatedFault, match="reaches its own shared memory only; .shared::cluster reaches"
     ):
         copy(TO_THE_OTHER.replace("2d.shared::cluster", "2d.shared::cta"))
 
@@ -179,7 +179,7 @@ def test_a_copy_from_block_to_block(timing):
 def test_wrong_copies_from_block_to_block(options, sentence):
     try:
         found = [str(hazard) for hazard in from_block_to_block(**options)[1].hazards]
-    except gpu_simulator.SimulatorError as error:
+    except gpu_simulator.SimulatedFault as error:
         found = [str(error)]
     assert any(re.search(sentence, words) for words in found), found
 

@@ -129,7 +129,7 @@ def test_a_broken_ring_is_caught(name):
         try:
             exact, report = ring(source, timing=timing)
             found += [str(hazard) for hazard in report.hazards] + ([] if exact else ["wrong"])
-        except gpu_simulator.SimulatorError as error:
+        except gpu_simulator.SimulatedFault as error:
             found.append(str(error))
     assert any(re.search(sentence, words) for words in found), found
 

@@ -117,7 +117,7 @@ def test_blocks_count_into_each_others_memory():
     ],
 )  # fmt: skip
 def test_wrong_addresses_are_named(body, sentence):
-    with pytest.raises(gpu_simulator.SimulatorError, match=sentence):
+    with pytest.raises(gpu_simulator.SimulatedFault, match=sentence):
         run(body)
 
 
@@ -245,7 +245,7 @@ def test_what_an_arrival_does_not_carry_is_a_hazard(changes, sentence):
 
 
 def test_an_arrival_at_the_wrong_block_deadlocks():
-    with pytest.raises(gpu_simulator.SimulatorError, match=r"is one too many|expects 64 more"):
+    with pytest.raises(gpu_simulator.SimulatedFault, match=r"is one too many|expects 64 more"):
         remote(ARRIVAL="mbarrier_arrive_cluster(mapa(full, 0));")
 
 

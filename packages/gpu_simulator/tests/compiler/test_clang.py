@@ -9,7 +9,7 @@ import pytest
 import gpu_simulator
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError, clang
-from gpu_simulator.errors import ConfigError, LabError, MissingDependency
+from gpu_simulator.errors import ConfigError, MissingDependency, SimulatorError
 
 pytestmark = pytest.mark.skipif(not clang.installed(), reason="ziglang is not installed: pip install ziglang")
 
@@ -110,13 +110,13 @@ def test_what_is_refused_says_what_would_work():
         build(using="gcc")
     with pytest.raises(ConfigError, match="without a template"):
         build(instances=["reduce<int>"])
-    with pytest.raises(LabError, match="sm_12"):
+    with pytest.raises(SimulatorError, match="sm_12"):
         build(arch="sm_12")
 
 
 def test_without_the_package_a_sentence_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr(clang, "installed", lambda: False)
-    with pytest.raises(LabError, match="pip install ziglang"):
+    with pytest.raises(SimulatorError, match="pip install ziglang"):
         clang.to_ptx("", "", "sm_75", "test.cu", {}, [], "c++17", ())
 
 
@@ -159,7 +159,7 @@ class WritesIR:
 def test_what_has_no_translation_is_an_error_of_the_simulator(monkeypatch):
     pytest.importorskip("llvm_ir_to_ptx")
     monkeypatch.setattr(clang, "_in_use", WritesIR("define ptx_kernel void @k() {\n  va_arg ptr %d, i32\n}\n"))
-    with pytest.raises(LabError, match="va_arg .* cannot be translated into PTX here"):
+    with pytest.raises(SimulatorError, match="va_arg .* cannot be translated into PTX here"):
         build()
 
 

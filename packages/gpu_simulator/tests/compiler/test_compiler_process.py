@@ -12,7 +12,7 @@ import pytest
 from gpu_simulator import compiler
 from gpu_simulator.compiler import compiler_process, nvrtc_library
 from gpu_simulator.compiler.compiler_process import CompilerProcess, CompilerStalled, Lost
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 HEADERS = [str(compiling.HEADERS)]
 SOURCE = 'extern "C" __global__ void __launch_bounds__(32) gemm(int* out) {{ out[0] = {value}; }}\n'
@@ -36,7 +36,7 @@ def test_it_answers_as_the_compiler_does(own):
 
 
 def test_what_the_compiler_refuses_is_raised_here(own):
-    with pytest.raises(LabError, match="cannot compile for sm_11"):
+    with pytest.raises(SimulatorError, match="cannot compile for sm_11"):
         own.ask(SOURCE, {}, "sm_11", "kernel", HEADERS, [])
 
 
@@ -120,9 +120,9 @@ def test_an_error_that_is_none_of_ours_is_never_built_from_its_name():
         "import sys; from gpu_simulator.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
         "sys.stdout.buffer.write(c.packed({'error': 'SystemExit', 'says': 'out'})); sys.stdout.flush()"
     )
-    with pytest.raises(LabError, match="out") as caught:
+    with pytest.raises(SimulatorError, match="out") as caught:
         CompilerProcess([sys.executable, "-c", program]).ask(*question(1))
-    assert type(caught.value) is LabError
+    assert type(caught.value) is SimulatorError
 
 
 def test_a_quick_one_says_nothing(own, capfd):

@@ -6,7 +6,7 @@ import pytest
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.diagnostics import parse_nvrtc, ptxas_warnings, unreadable
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 KERNEL = """#include "config.cuh"
 extern "C" __global__ void __launch_bounds__(64) gemm(float* d, int n) {
@@ -47,7 +47,7 @@ def test_architectures(arch):
 
 
 def test_an_unknown_architecture_lists_what_there_is():
-    with pytest.raises(LabError, match="sm_75"):
+    with pytest.raises(SimulatorError, match="sm_75"):
         build(arch="sm_12")
 
 

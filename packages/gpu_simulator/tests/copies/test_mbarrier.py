@@ -216,7 +216,7 @@ def test_without_its_wait_it_is_a_race(wait):
     body = "\n".join(text for text in HANDSHAKE.splitlines() if wait not in text)
     try:
         text = "; ".join(map(str, run(body, 64, observers=("hazards",))[1].hazards))
-    except gpu_simulator.SimulatorError as error:
+    except gpu_simulator.SimulatedFault as error:
         text = str(error)
     assert re.search(r"kernel.cu:\d+, (st|ld).shared.*there is no barrier between them", text), text
 
@@ -238,7 +238,7 @@ def test_mutants_of_the_handshake_are_caught():
         try:
             options = {"observers": ("hazards",), "max_instructions": 200_000}
             report = gpu_simulator.launch(mutant.ptx, "kernel", 1, 64, [out], **options)
-        except gpu_simulator.SimulatorError:
+        except gpu_simulator.SimulatedFault:
             continue
         exact = np.array_equal(out[:160].reshape(5, 32), 100 * np.arange(5)[:, None] + 31 - np.arange(32))
         if exact and not report.hazards:
@@ -284,7 +284,7 @@ def test_deadlocks_say_who_waits_for_what():
     ],
 )  # fmt: skip
 def test_misuse_is_named_with_line_and_thread(body, words):
-    with pytest.raises(gpu_simulator.SimulatorError, match=words) as caught:
+    with pytest.raises(gpu_simulator.SimulatedFault, match=words) as caught:
         run(body)
     assert re.search(rf"(kernel.cu:|called from line ){line(body, body[:20])}\b", str(caught.value))
     assert "thread (0, 0, 0)" in str(caught.value)

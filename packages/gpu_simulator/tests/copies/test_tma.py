@@ -153,9 +153,9 @@ def test_what_is_no_tensor_map():
     with pytest.raises(gpu_simulator.MemoryFault, match="has 3 dimensions, and the copy names 2 coordinates"):
         three = TensorMap.of(np.zeros((4, 8, 64), np.float16), (64, 8, 1))
         gpu_simulator.launch(compiled, "kernel", 1, 128, [three, *args[1:]])
-    with pytest.raises(gpu_simulator.SimulatorError.__mro__[1], match="declare the parameter `const __grid_constant__"):
+    with pytest.raises(gpu_simulator.SimulatedFault.__mro__[1], match="declare the parameter `const __grid_constant__"):
         gpu_simulator.launch(compiled, "kernel", 1, 128, [PLAIN.tensor_map(PLAIN.array()), *args[1:-1], three])
-    with pytest.raises(gpu_simulator.SimulatorError.__mro__[1], match="without an array"):
+    with pytest.raises(gpu_simulator.SimulatedFault.__mro__[1], match="without an array"):
         gpu_simulator.launch(compiled, "kernel", 1, 128, [dataclasses.replace(three, array=None), *args[1:]])
     local = (Path(__file__).parent / "boxes.cu").read_text().replace("const __grid_constant__ ", "")
     config = {"RANK": 2, "ROOM": ROOM, "STORE": 0, "POLLS": 4}
@@ -194,7 +194,7 @@ def found(source, timing="early") -> str:
     """Every sentence about a broken ring."""
     try:
         _, report = ring(source, timing=timing)
-    except gpu_simulator.SimulatorError as error:
+    except gpu_simulator.SimulatedFault as error:
         return str(error)
     return "\n".join(f"{h.kind}: {h}" for h in report.hazards)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 
 MB = 1 << 20
 MODULE = """.version 8.0
@@ -73,7 +73,7 @@ CASES = {
 
 def attempt(name):
     """What the simulator says to one of the cases."""
-    with pytest.raises(LabError) as said:
+    with pytest.raises(SimulatorError) as said:
         extra = [1] if name == "a parameter" else []
         gpu_simulator.launch(CASES[name], "kernel", 1, 32, [np.zeros(64, np.int32), *extra], max_bytes=100 * MB)
     return str(said.value)

@@ -150,7 +150,7 @@ extern "C" __global__ void kernel(const int* in, int* out, int length) {
         np.delete(out, [14, 15]), np.delete(values, [14, 15])
     )
     with pytest.raises(
-        gpu_simulator.SimulatorError, match=r"thread \(3, 0, 0\) copies 16 bytes with a source size of 20"
+        gpu_simulator.SimulatedFault, match=r"thread \(3, 0, 0\) copies 16 bytes with a source size of 20"
     ):
         cuda(source, values, out, 20)
 
@@ -238,3 +238,9 @@ def test_a_matrix_needs_its_whole_warp(form, count):
     with pytest.raises(WarpFault, match=rf"{form}.*thread \(0, 0, 0\) executes it without lanes 7-31 of its warp"):
         ptx_text.run(body.replace("LAST", "6"), None, None, None, block=64)
     ptx_text.run(body.replace("LAST", "31"), None, None, None, block=64)
+
+
+def test_every_error_of_the_package_has_one_base_class():
+    own = [kind for kind in vars(gpu_simulator).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    assert len(own) > 15 and [kind for kind in own if not issubclass(kind, gpu_simulator.SimulatorError)] == []
+    assert not issubclass(gpu_simulator.LaunchError, gpu_simulator.SimulatedFault), "no kernel ran"

@@ -47,11 +47,11 @@ def test_inspecting_changes_no_result(cuda):
 
 
 def test_what_is_not_there(report):
-    with pytest.raises(gpu_simulator.SimulatorError, match="line 3000"):
+    with pytest.raises(gpu_simulator.SimulatedFault, match="line 3000"):
         report.inspect(3000)
-    with pytest.raises(gpu_simulator.SimulatorError, match="no warp 7"):
+    with pytest.raises(gpu_simulator.SimulatedFault, match="no warp 7"):
         report.trace(5, warp=7)
-    with pytest.raises(gpu_simulator.SimulatorError, match="no block 4"):
+    with pytest.raises(gpu_simulator.SimulatedFault, match="no block 4"):
         report.trace(5, block=4)
 
 

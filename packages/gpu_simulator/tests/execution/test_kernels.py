@@ -301,7 +301,7 @@ def test_struct_parameter(cuda):
     job = struct.pack("<i3h6xQd5B3x", 7, 1, -2, 3, 0, 0.5, 10, 20, 30, 40, 50)
     with pytest.raises(gpu_simulator.MemoryFault, match="null pointer"):
         cuda(source, job, 3)
-    with pytest.raises(gpu_simulator.SimulatorError.__mro__[1], match="bytes"):
+    with pytest.raises(gpu_simulator.SimulatedFault.__mro__[1], match="bytes"):
         cuda(source, job[:-1], 3)
 
 

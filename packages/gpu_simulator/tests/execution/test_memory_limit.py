@@ -10,7 +10,7 @@ import pytest
 
 import gpu_simulator
 from gpu_simulator import launching, memory_limit
-from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.errors import LaunchError, SimulatorError
 from gpu_simulator.machine import resident_blocks
 from gpu_simulator.machine.address_space import GLOBAL_BASE
 from gpu_simulator.machine.memory import GlobalMemory
@@ -207,7 +207,7 @@ def test_the_former_name_of_the_limit_counts_where_the_new_one_is_not_set(monkey
     assert limit_bytes(None) == 30 * MB
     monkeypatch.delenv(VARIABLE)
     monkeypatch.setenv(FORMER, "lots")
-    with pytest.raises(LabError, match=f"{FORMER} is 'lots'"):
+    with pytest.raises(SimulatorError, match=f"{FORMER} is 'lots'"):
         limit_bytes(None)
 
 
@@ -231,7 +231,7 @@ def test_a_machine_without_memory_says_so(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(launching, "SiteCounts", full)
-    with pytest.raises(LabError, match="ran out of memory"):
+    with pytest.raises(SimulatorError, match="ran out of memory"):
         run(local(4))
 
 

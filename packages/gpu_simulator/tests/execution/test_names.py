@@ -97,6 +97,6 @@ def test_a_snapshot_finds_a_variable_by_its_name_before_a_longer_one(cuda):
     seen = report.inspect(("kernel.cu", 6))
     assert seen.shared_as(np.int32, "tile").tolist() == list(range(32))
     with pytest.raises(
-        gpu_simulator.SimulatorError, match="no shared variable other; there is tile_b, tile|tile, tile_b"
+        gpu_simulator.SimulatedFault, match="no shared variable other; there is tile_b, tile|tile, tile_b"
     ):
         seen.shared_as(np.int32, "other")

@@ -114,5 +114,5 @@ def test_a_tensor_map_behind_a_pointer(timing):
 
 
 def test_a_number_where_the_map_belongs_is_a_fault():
-    with pytest.raises(gpu_simulator.SimulatorError, match="tensor map"):
+    with pytest.raises(gpu_simulator.SimulatedFault, match="tensor map"):
         simulate(BOX, block=32, args=[np.zeros(32, np.int32), np.zeros(256, np.int32)], arch="sm_90a")

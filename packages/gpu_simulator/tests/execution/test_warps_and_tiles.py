@@ -144,7 +144,7 @@ def test_the_same_array_twice_and_arrays_that_are_read_only(cuda):
     fixed = a.copy()
     fixed.flags.writeable = False
     cuda(source, fixed, np.zeros(32, np.int32))
-    with pytest.raises(gpu_simulator.SimulatorError.__mro__[1], match="read-only"):
+    with pytest.raises(gpu_simulator.SimulatedFault.__mro__[1], match="read-only"):
         cuda(source, a, fixed)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.mma_layouts import ACCUMULATORS, BITS, SHAPES, Mma, fragment_load, ldmatrix
 
 EVERY = [Mma(shape, dtype, acc) for dtype, shapes in SHAPES.items() for shape in shapes for acc in ACCUMULATORS[dtype]]
@@ -104,5 +104,5 @@ def test_ldmatrix_fills_the_fragment(mma, operand, stored):
     ],
 )
 def test_what_does_not_exist_is_refused(make, said):
-    with pytest.raises(LabError, match=said):
+    with pytest.raises(SimulatorError, match=said):
         make()

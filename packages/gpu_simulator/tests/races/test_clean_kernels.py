@@ -167,7 +167,7 @@ def test_a_right_kernel_is_exact_and_unreported_and_its_mutants_are_found(name):
     for mutant in mutants(made.ptx):
         try:
             report, right = launch(name, mutant.ptx)
-        except gpu_simulator.SimulatorError:
+        except gpu_simulator.SimulatedFault:
             continue
         if not report.hazards:
             missed.append(re.match(r"\w+", mutant.statement)[0])

@@ -247,7 +247,7 @@ def test_what_orders_the_blocks_is_missed(name):
 def caught(mutant, name):
     try:
         hazards, right = exchange(mutant.ptx, name)
-    except gpu_simulator.SimulatorError:  # a deadlock, or a spin without end
+    except gpu_simulator.SimulatedFault:  # a deadlock, or a spin without end
         return True
     return bool(hazards)
 

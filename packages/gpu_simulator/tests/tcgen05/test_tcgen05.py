@@ -181,7 +181,7 @@ def test_a_warp_has_to_be_whole():
 @pytest.mark.parametrize("name", FAULTS)
 def test_misuse_is_a_fault_with_its_place(name):
     body, words = FAULTS[name]
-    with pytest.raises(gpu_simulator.SimulatorError, match=words) as caught:
+    with pytest.raises(gpu_simulator.SimulatedFault, match=words) as caught:
         launch(body)
     assert "kernel.cu:" in str(caught.value)
 
@@ -325,17 +325,17 @@ def test_an_allocation_may_begin_at_any_32_columns(base):
 
 def test_a_kernel_that_assumes_column_0_is_found():
     assert (launch(AT_ZERO)[0][:1024] == 16).all()
-    with pytest.raises(gpu_simulator.errors.LabError, match="uses columns 8 to 15 .* holds columns 96 to 159"):
+    with pytest.raises(gpu_simulator.errors.SimulatorError, match="uses columns 8 to 15 .* holds columns 96 to 159"):
         launch(AT_ZERO, placement=gpu_simulator.Placement(tensor_memory_base=96))
 
 
 def test_shared_memory_may_begin_elsewhere():
     assert (launch(WHOLE, placement=gpu_simulator.Placement(shared_memory_base=1024))[0][:1024] == 16).all()
-    with pytest.raises(gpu_simulator.errors.LabError, match="multiple of 1,024 from 0 to 15,360, not 16"):
+    with pytest.raises(gpu_simulator.errors.SimulatorError, match="multiple of 1,024 from 0 to 15,360, not 16"):
         launch(WHOLE, placement=gpu_simulator.Placement(shared_memory_base=16))
 
 
 @pytest.mark.parametrize("base", [-32, 1, 512, 33])
 def test_a_base_is_a_multiple_of_32_columns(base):
-    with pytest.raises(gpu_simulator.errors.LabError, match="multiple of 32 from 0 to 480"):
+    with pytest.raises(gpu_simulator.errors.SimulatorError, match="multiple of 32 from 0 to 480"):
         launch(WHOLE, placement=gpu_simulator.Placement(tensor_memory_base=base))

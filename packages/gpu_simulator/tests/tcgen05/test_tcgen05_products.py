@@ -52,7 +52,7 @@ def altered(product: Product, which: int, bits: int):
 
     try:
         got, want, report = run(product, change=change, observers=("hazards",))
-    except gpu_simulator.SimulatorError as error:
+    except gpu_simulator.SimulatedFault as error:
         return str(error)
     return "exact" if np.array_equal(got, want) and not report.hazards else "wrong"
 

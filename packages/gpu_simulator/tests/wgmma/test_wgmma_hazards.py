@@ -80,7 +80,7 @@ def test_a_proxy_fence_has_to_stand_on_the_way_from_the_writes_to_the_readers(na
 def sentences(**changes) -> str:
     try:
         return "\n".join(f"{h.kind}: {h}" for h in report(**changes).hazards)
-    except gpu_simulator.SimulatorError as error:
+    except gpu_simulator.SimulatedFault as error:
         return f"{type(error).__name__}: {error}"
 
 
@@ -283,7 +283,7 @@ def test_a_broken_ring_says_what_is_wrong(name):
         try:
             _, found = gemm(RING.replace(old, new), timing, k=320)
             text += [f"{h.kind}: {h}" for h in found.hazards]
-        except gpu_simulator.SimulatorError as error:
+        except gpu_simulator.SimulatedFault as error:
             text.append(str(error))
     assert re.search(words, "\n".join(text)), text
 

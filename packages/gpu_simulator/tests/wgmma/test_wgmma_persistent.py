@@ -95,6 +95,6 @@ def test_what_breaks_it_is_said(old, new, said):
     for timing in TIMINGS:
         try:
             text += [str(h) for h in gemm(source=SOURCE.replace(old, new), timing=timing)[1].hazards]
-        except gpu_simulator.SimulatorError as error:
+        except gpu_simulator.SimulatedFault as error:
             text.append(str(error))
     assert any(said in sentence for sentence in text), text

@@ -5,7 +5,7 @@ import pytest
 
 from gpu_simulator.allow_list import Refused, function_of
 from gpu_simulator.compiler.disassembly import SassLine
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles.constants_file import constants, known
 from gpu_timing.cycles.machine_code import decode
 from gpu_timing.cycles.path_functions import PATHS
@@ -73,9 +73,9 @@ def test_constants_name_their_sources_and_refuse_unknown_names():
             source.split(":")[0] in ("measured", "published", "derived", "fitted", "assumed")
             for source in found.sources.values()
         )
-    with pytest.raises(LabError, match="no speed_of_light"):
+    with pytest.raises(SimulatorError, match="no speed_of_light"):
         constants("h200")["speed_of_light"]
-    with pytest.raises(LabError, match="predictions exist for"):
+    with pytest.raises(SimulatorError, match="predictions exist for"):
         constants("tpu")
 
 

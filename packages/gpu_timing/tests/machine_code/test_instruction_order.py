@@ -3,7 +3,7 @@
 import pytest
 
 from gpu_simulator.compiler import SassLine
-from gpu_simulator.errors import LabError
+from gpu_simulator.errors import SimulatorError
 from gpu_timing.machine_code.instruction_order import mma_before_use, runs
 
 
@@ -42,7 +42,7 @@ def test_mma_between_a_load_and_its_use(texts, distances):
 
 
 def test_code_without_such_a_loop_is_refused():
-    with pytest.raises(LabError, match="no main loop with LDSM and HMMA"):
+    with pytest.raises(SimulatorError, match="no main loop with LDSM and HMMA"):
         mma_before_use(code("IADD3 R1, R1, R2, RZ"))
-    with pytest.raises(LabError, match="No HMMA reads"):
+    with pytest.raises(SimulatorError, match="No HMMA reads"):
         mma_before_use(code(LOAD_A, OTHER))
