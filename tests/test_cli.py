@@ -224,7 +224,6 @@ def test_doctor_suggests_only_packages_that_an_index_has(monkeypatch):
         patched.setattr(importlib.metadata, "version", lambda name: missing_package(name))
         assert doctor._torch().remedy == "pip install 'torch>=2.11'"
     assert settings.install_command("classroom").split()[2:] == [
-        "'distributed>=2026.8'",
         "'httpx>=0.27'",
         *(["'landlockpy>=0.2'"] if sys.platform == "linux" else []),
         "'tornado>=6.4'",

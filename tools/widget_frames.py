@@ -1,22 +1,9 @@
-"""What a live widget does while it plays: the times of its frames, and how many nodes and canvas calls each takes."""
+"""What a live widget does while it plays: how many nodes and canvas calls each of its steps takes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-# The times between frames while the widget plays, in milliseconds.
-_TIMES = """async (seconds) => {
-  const times = [], root = document.querySelector(".gemm-lab");
-  let last = null, running = true;
-  const tick = (now) => (last !== null && times.push(now - last), (last = now), running && requestAnimationFrame(tick));
-  requestAnimationFrame(tick);
-  [...root.querySelectorAll(".gl-main")].find((one) => one.textContent === "Play").click();
-  await new Promise((done) => setTimeout(done, 1000 * seconds));
-  running = false;
-  [...root.querySelectorAll(".gl-main")].find((one) => one.textContent === "Pause")?.click();
-  return times;
-}"""
 # [nodes, calls] of each of these steps: distinct nodes that changed, and calls that draw on a canvas.
 _WORK = """async (steps) => {
   let calls = 0;
@@ -50,29 +37,6 @@ _WORK = """async (steps) => {
   undo.forEach((restore) => restore());
   return found;
 }"""
-
-
-@dataclass(frozen=True)
-class Frames:
-    """The times between frames, in milliseconds, in their order."""
-
-    times: list[float]
-
-    def at(self, share: float) -> float:
-        """The time that this share of the frames does not exceed: 0.5 for the median."""
-        return sorted(self.times)[min(int(share * len(self.times)), len(self.times) - 1)]
-
-    def __str__(self) -> str:
-        median, late = self.at(0.5), self.at(0.95)
-        return (
-            f"{1000 / median:5.0f} frames a second (median {median:.1f} ms), "
-            f"{1000 / late:5.0f} at the 95th percentile ({late:.1f} ms), {len(self.times)} frames"
-        )
-
-
-def frames(page: Any, seconds: float = 5.0) -> Frames:
-    """Let the widget on the page play for some seconds."""
-    return Frames(page.evaluate(_TIMES, seconds))
 
 
 def work(page: Any, steps: list[int]) -> list[tuple[int, int]]:

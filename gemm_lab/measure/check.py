@@ -225,7 +225,7 @@ def _on_device(
     limit = integer_limit(problem, k) if kind == "integers" else 0
     limits = element_limits(problem, k, alpha)
     found = device.run_guarded(
-        compiled, "verify", grid=grid, cluster=cluster, timeout_s=None, names=problem.arguments,
+        compiled, "verify", grid=grid, cluster=cluster, timeout_s=None,
         flops=problem.flops(m, n, k),
         args=lambda: make_inputs(problem, m, n, k, "normal", seed).arguments(),
         compiled=device.payload(compiled), arguments=problem.tokens, problem=wire_problem(problem),

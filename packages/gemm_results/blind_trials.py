@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 from pathlib import Path
 from statistics import mean, median
 
@@ -20,7 +19,6 @@ from gemm_results.profile import read_rows
 from gpu_simulator.hardware import data_sheets
 
 KEY = ("kernel", "config", "n", "idea", "edit")
-CHANGED = 0.08  # least difference of two recorded times that a prediction is asked to see
 
 
 @dataclass(frozen=True)
@@ -135,42 +133,3 @@ def errors(some: Iterable[Trial]) -> Errors | None:
         mean(size < 0.15 for size in sizes),
         mean(trial.stall[0] == trial.stall[1] for trial in some),
     )
-
-
-@dataclass(frozen=True)
-class Order:
-    """Of some pairs of kernels, how many the predictions put in the order of the recorded times."""
-
-    right: int
-    pairs: int
-
-    def __str__(self) -> str:
-        return f"{self.right} of {self.pairs} pairs" + (f" ({self.right / self.pairs:.0%})" if self.pairs else "")
-
-
-def direction(some: Iterable[Trial], rungs: Iterable[Trial] = ()) -> Order:
-    """How often a prediction says which of two variants of a kernel is faster, at the same size and on the same GPU.
-
-    Only pairs whose recorded times differ by more than `CHANGED` count. rungs: the recorded rungs, each of which is
-    paired with its variants.
-    """
-    some, rungs = list(some), list(rungs)
-    pairs = [*combinations(some, 2), *((rung, one) for rung in rungs for one in some)]
-    return _order(
-        (one, other)
-        for one, other in pairs
-        if one.kernel == other.kernel
-        and max(one.recorded, other.recorded) > (1 + CHANGED) * min(one.recorded, other.recorded)
-    )
-
-
-def ranking(some: Iterable[Trial]) -> Order:
-    """How many of all pairs of one ladder, at the same size and on the same GPU, are predicted in the right order."""
-    return _order((one, other) for one, other in combinations(list(some), 2) if one.family == other.family)
-
-
-def _order(pairs: Iterable[tuple[Trial, Trial]]) -> Order:
-    """Count the pairs that are comparable. Two equal predictions order nothing, so they are never right."""
-    alike = [(one, other) for one, other in pairs if (one.n, one.gpu) == (other.n, other.gpu)]
-    right = [(one.predicted - other.predicted) * (one.recorded - other.recorded) > 0 for one, other in alike]
-    return Order(sum(right), len(right))

@@ -20,8 +20,6 @@ from gemm_results.data_folders import data_dir
 from gemm_results.profile import read_rows
 from gemm_results.published import published
 
-CLEAR = 0.05  # a change of speed that is larger counts as a direction
-
 
 @dataclass(frozen=True)
 class Step:
@@ -104,19 +102,12 @@ def summary(some: Iterable[HasError]) -> Summary | None:
     return Summary(len(sizes), median(sizes), max(sizes)) if sizes else None
 
 
-def right_direction(some: Iterable[Ratio]) -> tuple[int, int]:
-    """(right, all) of the published changes of more than 5 %: whether the prediction goes the same way."""
-    clear = [one for one in some if abs(one.published - 1) > CLEAR]
-    return sum((one.predicted > 1) == (one.published > 1) for one in clear), len(clear)
-
-
-def steps(folder: Path | None = None, predicted: Path | None = None) -> tuple[Step, ...]:
+def steps(folder: Path | None = None) -> tuple[Step, ...]:
     """All steps with a prediction and a published figure, in the order of the predictions.
 
-    folder: of the figures and the frozen predictions.   predicted: a file of other predictions.
+    folder: of the figures and the frozen predictions.
     """
-    folder = folder or data_dir("results") / "blind" / "published"
-    return _steps(folder, predicted or folder / "predicted.csv")
+    return _steps(folder or data_dir("results") / "blind" / "published")
 
 
 def ratios(some: Iterable[Step]) -> list[Ratio]:
@@ -128,10 +119,10 @@ def ratios(some: Iterable[Step]) -> list[Ratio]:
 
 
 @lru_cache(maxsize=4)
-def _steps(folder: Path, predicted: Path) -> tuple[Step, ...]:
+def _steps(folder: Path) -> tuple[Step, ...]:
     figures = _figures(folder)
     found = []
-    for row in read_rows(predicted):
+    for row in read_rows(folder / "predicted.csv"):
         key = (row["source"], row["gpu"], row["step"])
         speed = figures.get((*key, int(row["n"])), figures.get((*key, None)))
         if speed is not None:

@@ -11,7 +11,8 @@ import numpy as np
 
 from gpu_runner import remote, settings
 from gpu_runner.faults import DeviceOutOfMemory, GpuBusy, KernelFault, KernelHang, WorkerLost
-from gpu_runner.postmortem.examination import Finding, examine, payload, read_assert
+from gpu_runner.postmortem import Finding, examine, read_assert
+from gpu_runner.refusals import parameter_bytes
 from gpu_runner.session import Session, Silence
 from gpu_simulator.errors import LaunchError
 from gpu_simulator.hardware import data_sheets as hardware
@@ -100,14 +101,13 @@ def launch(
     cluster: tuple[int, int, int] = (1, 1, 1),
     timeout_s: float | None = None,
     outputs: Sequence[int] | None = None,
-    names: Sequence[str] | None = None,
 ) -> list[np.ndarray]:
     """Launch a kernel once and return its arrays as they are afterwards: all of them, or those at positions `outputs`.
 
     `args` are in the order of the kernel's parameters: NumPy arrays (bf16 as ml_dtypes.bfloat16), `TensorMap`s of such
     arrays, ints (C int), floats (C float) or bytes (a struct by value). The position of an array that is only used by
-    tensor maps is that of the first of these maps. `names` are the parameters' names, for messages. What the kernel
-    printed is in `session().output`. After `timeout_s` seconds (default: GEMM_LAB_TIMEOUT_S if it is set, else 6) the
+    tensor maps is that of the first of these maps. What the kernel printed
+    is in `session().output`. After `timeout_s` seconds (default: GEMM_LAB_TIMEOUT_S if it is set, else 6) the
     kernel counts as hanging. Raises LaunchError, KernelFault, KernelHang, DeviceOutOfMemory, WorkerLost, GpuBusy, and
     ServerError if a server is used.
     """
@@ -118,11 +118,18 @@ def launch(
         args=args,
         cluster=tuple(cluster),
         timeout_s=timeout_s,
-        names=names,
         compiled=payload(compiled),
         outputs=None if outputs is None else list(outputs),
     )
     return list(answer["arrays"].values())
+
+
+def payload(compiled: Any) -> dict[str, Any]:
+    """The fields of a `Compiled` that the worker needs, and the sizes of the kernel's parameters in bytes."""
+    facts = {
+        name: getattr(compiled, name) for name in ("key", "name", "arch", "entry", "cubin", "threads", "dynamic_smem")
+    }
+    return facts | {"parameters": parameter_bytes(getattr(compiled, "ptx", ""), compiled.entry)}
 
 
 def run_guarded(
@@ -133,17 +140,16 @@ def run_guarded(
     args: Sequence[Any] | Callable[[], Sequence[Any]],
     cluster: tuple[int, int, int],
     timeout_s: float | None,
-    names: Sequence[str] | None = None,
     flops: float = 0.0,
     **fields: Any,
 ) -> Any:
     """Send a request that launches `kernel`, and return its result.
 
-    After a fault or a hang, the kernel is run again with checks (`postmortem`), and the `KernelFault` or `KernelHang`
+    After a fault or a hang, the simulator runs the same launch (`postmortem`), and the `KernelFault` or `KernelHang`
     that is raised names the learner's line where it was found. `args` are the kernel's arguments, or, if the worker
-    makes its own inputs, a function that returns arguments for this second run. `names` are the parameters' names, for
-    messages. The default of `timeout_s` is GEMM_LAB_TIMEOUT_S if it is set, else 6 s plus the time that `flops` take at
-    0.1 TFLOPS. This rate is an allowance for slow kernels, not a measurement.
+    makes its own inputs, a function that returns arguments for the simulator. The default of `timeout_s` is
+    GEMM_LAB_TIMEOUT_S if it is set, else 6 s plus the time that `flops` take at 0.1 TFLOPS. This rate is an allowance
+    for slow kernels, not a measurement.
     """
     chosen = settings.timeout_s(LAUNCH_TIMEOUT_S + flops / SLOWEST_FLOPS)
     if not callable(args):
@@ -151,25 +157,14 @@ def run_guarded(
 
     def found(hang: bool) -> Finding:
         given = args() if callable(args) else args
-        return examine(kernel, grid=grid, args=given, cluster=cluster, hang=hang, names=names)
+        return examine(kernel, grid=grid, args=given, cluster=cluster, hang=hang)
 
     try:
         return session().request(op, timeout_s=timeout_s or chosen, grid=grid, cluster=cluster, **fields)
     except KernelFault as fault:
         seen = read_assert(fault.output, kernel) or found(hang=False)
         detail = seen.detail if seen.line is not None else f"{fault.detail} {seen.detail}"
-        raise KernelFault(
-            fault.kind,
-            detail,
-            seen.file,
-            seen.line,
-            seen.thread,
-            seen.block,
-            seen.address,
-            seen.nearest,
-            seen.text,
-            fault.output,
-        ) from None
+        raise KernelFault(fault.kind, detail, seen.file, seen.line, seen.text, fault.output) from None
     except Silence as silence:
         if not silence.running:
             raise WorkerLost(
@@ -178,6 +173,4 @@ def run_guarded(
                 silence.output,
             ) from None
         seen = found(hang=True)
-        raise KernelHang(
-            silence.seconds, seen.detail, seen.file, seen.line, seen.thread, seen.block, seen.text, silence.output
-        ) from None
+        raise KernelHang(silence.seconds, seen.detail, seen.file, seen.line, seen.text, silence.output) from None

@@ -71,9 +71,3 @@ def encode(map_: TensorMap, address: int) -> bytes:
     if int(status):
         raise TensorMapError(f"The driver refused the tensor map {map_} (CUDA error {int(status)}).")
     return struct.pack("<16Q", *(int(word) for word in found.opaque))
-
-
-def variable(module: int, name: str) -> tuple[int, int] | None:
-    """(address, bytes) of a `__device__` variable; None if the module has none of this name."""
-    status, address, size = driver.cuModuleGetGlobal(module, name.encode())
-    return None if int(status) else (int(address), int(size))

@@ -8,7 +8,6 @@ default stream, which PyTorch uses as well.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,7 @@ from gpu_simulator.hardware.tensor_map import TensorMap
 
 MAJOR, MINOR = 75, 76  # cudaDeviceAttr numbers that CuPy does not name
 NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
-OUT_OF_MEMORY, NOT_READY = 2, 600
+OUT_OF_MEMORY = 2
 
 
 class DriverError(RunnerError):
@@ -164,13 +163,6 @@ class Device:
         """The milliseconds between two events; the GPU must have reached both."""
         return self.cuda.get_elapsed_time(start, stop)
 
-    def reached(self, event: Any) -> bool:
-        """Whether the GPU has reached this event. Raises CuPy's error if a kernel before it failed."""
-        status = self.runtime.eventQuery(event.ptr)  # `event.done` is False for an error as well
-        if status != NOT_READY:
-            self.runtime.check_status(status)
-        return status == 0
-
     # ---- Memory ----
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
@@ -206,16 +198,6 @@ class Device:
             else buffers.get(position, value)
             for position, value in enumerate(args)
         ]
-
-    def mapped(self, nbytes: int) -> tuple[ctypes.Array, int]:
-        """Allocate zeroed host memory that a kernel can write: (its bytes, its device address).
-
-        It can still be read after a fault. Host and device use the same address for it (CUDA C++ Programming Guide,
-        "Unified Virtual Address Space").
-        """
-        address = self.runtime.hostAlloc(nbytes, self.runtime.hostAllocPortable | self.runtime.hostAllocMapped)
-        ctypes.memset(address, 0, nbytes)
-        return (ctypes.c_ubyte * nbytes).from_address(address), address
 
     # ---- Modules ----
 

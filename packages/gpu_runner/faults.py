@@ -36,6 +36,16 @@ class WorkerLost(RunnerError):
         self.output = output
 
 
+class Silence(RunnerError):
+    """The worker sent nothing for `seconds`. `running` says whether it had reported that a kernel was running."""
+
+    def __init__(self, seconds: float, running: bool, output: str):
+        super().__init__(
+            f"The GPU worker was silent for {seconds:g} s and was stopped; the next request starts a new one."
+        )
+        self.seconds, self.running, self.output = seconds, running, output
+
+
 class DeviceOutOfMemory(RunnerError):
     """A request needs more device memory than is free. `asked` and `free` are bytes; `asked` is 0 if unknown."""
 
@@ -69,9 +79,8 @@ class GpuBusy(RunnerError):
 class KernelFault(RunnerError):
     """The GPU stopped a kernel: an address outside its arrays, a misaligned access, a trap.
 
-    `kind` is the CUDA error's name, `detail` a sentence. `file`, `line` and `text` are the learner's source line,
-    `thread` and `block` are (x, y, z), `address` is a byte address, `nearest` says where it is relative to the closest
-    array; each is None where it is not known. `output` is what the worker printed.
+    `kind` is the CUDA error's name, `detail` a sentence. `file`, `line` and `text` are the learner's source line; each
+    is None where it is not known. `output` is what the worker printed.
     """
 
     def __init__(
@@ -80,31 +89,17 @@ class KernelFault(RunnerError):
         detail: str,
         file: str | None = None,
         line: int | None = None,
-        thread: tuple[int, int, int] | None = None,
-        block: tuple[int, int, int] | None = None,
-        address: int | None = None,
-        nearest: str | None = None,
         text: str | None = None,
         output: str = "",
     ):
-        where = f"{file}:{line}: " if line is not None else ""
-        who = f" (thread {thread}, block {block})" if thread is not None else ""
-        shown = f"\n    {text.strip()}" if text and text.strip() else ""
-        super().__init__(f"{where}{detail}{who}{shown}")
-        self.kind, self.detail, self.file, self.line, self.text = kind, detail, file, line, text
-        self.thread, self.block, self.address, self.nearest, self.output = (
-            thread,
-            block,
-            address,
-            nearest,
-            output,
-        )
+        super().__init__(detail + _shown(text))
+        self.kind, self.detail, self.file, self.line, self.text, self.output = kind, detail, file, line, text, output
 
 
 class KernelHang(RunnerError):
-    """A kernel did not finish within `seconds`. `file` and `line` say where it was found looping or waiting.
+    """A kernel did not finish within `seconds`. `file`, `line` and `text` say where it was found looping or waiting.
 
-    Each field is None where it is not known.
+    Each of these is None where it is not known.
     """
 
     def __init__(
@@ -113,15 +108,15 @@ class KernelHang(RunnerError):
         detail: str = "",
         file: str | None = None,
         line: int | None = None,
-        thread: tuple[int, int, int] | None = None,
-        block: tuple[int, int, int] | None = None,
         text: str | None = None,
         output: str = "",
     ):
-        where = f"{file}:{line}: " if line is not None else ""
-        shown = f"\n    {text.strip()}" if text and text.strip() else ""
-        super().__init__(
-            f"{where}The kernel did not finish within {seconds:g} s and was stopped. {detail}".rstrip() + shown
-        )
+        found = f"The kernel did not finish within {seconds:g} s and was stopped. {detail}".rstrip()
+        super().__init__(found + _shown(text))
         self.seconds, self.detail, self.file, self.line, self.text = seconds, detail, file, line, text
-        self.thread, self.block, self.output = thread, block, output
+        self.output = output
+
+
+def _shown(text: str | None) -> str:
+    """A source line below a sentence."""
+    return f"\n    {text.strip()}" if text and text.strip() else ""

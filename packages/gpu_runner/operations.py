@@ -4,7 +4,6 @@ hello      -> facts about the GPU
 launch     compiled, grid, cluster, args -> the arrays among args, after the launch
 verify     the check of large sizes (`timing.verify.verify`)
 benchmark  time kernels and baselines in turn (`timing.rounds.benchmark`)
-autopsy    an instrumented kernel, its ranges and deadline -> the raw report (`postmortem.autopsy.examine`)
 """
 
 from __future__ import annotations
@@ -124,12 +123,4 @@ def benchmark(context: Any, **payload: Any) -> dict[str, Any]:
     return run(device(), support(), blas(), context, **payload)
 
 
-@explained
-def autopsy(context: Any, **payload: Any) -> dict[str, Any]:
-    """See `gpu_runner.postmortem.autopsy.examine`."""
-    from gpu_runner.postmortem.autopsy import examine
-
-    return examine(device(), context, **payload)
-
-
-OPERATIONS = {"hello": hello, "launch": launch, "verify": verify, "benchmark": benchmark, "autopsy": autopsy}
+OPERATIONS = {"hello": hello, "launch": launch, "verify": verify, "benchmark": benchmark}

@@ -26,7 +26,6 @@ from gpu_runner.transport.server_results import understood
 from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import data_sheets as hardware
 
-KEY = "gemm_lab"  # name under which a worker registers its facts; also the beginning of the jobs' names
 LONG_POLL_S, WAITING_S = 5.0, 1.0  # how long the server may hold a question about a job: while it runs; while it waits
 ANSWER_S, AGAIN_S, GONE_S = 10.0, 0.5, 10.0  # limit of a short question; pause before a retry; silence before giving up
 CLOSING_S = 3.0  # limit of the request that ends a job

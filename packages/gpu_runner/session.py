@@ -16,23 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from gpu_runner import faults, turns
-from gpu_runner.faults import RunnerError
-from gpu_runner.transport import wire
+from gpu_runner.faults import Silence
+from gpu_runner.transport import told_errors, wire
 
 OPERATIONS = "gpu_runner.operations"
 START_PATIENCE_S = 90.0
 OUTPUT_LIMIT = 64 * 1024
 Progress = Callable[[dict[str, Any]], None]
-
-
-class Silence(RunnerError):
-    """The worker sent nothing for `seconds`. `running` says whether it had reported that a kernel was running."""
-
-    def __init__(self, seconds: float, running: bool, output: str):
-        super().__init__(
-            f"The GPU worker was silent for {seconds:g} s and was stopped; the next request starts a new one."
-        )
-        self.seconds, self.running, self.output = seconds, running, output
 
 
 class Session:
@@ -138,13 +128,13 @@ class Session:
                     progress(body)
 
     def _error(self, op: str, facts: dict[str, Any]) -> Exception:
-        error = wire.rebuilt(facts)
+        error = told_errors.retold(facts["error"])
         if error is None:
             self.kill()
             return faults.WorkerLost(
-                f"The GPU worker failed at “{op}”: {facts['type']}: {facts['message']}. "
+                f"The GPU worker failed at “{op}”: {facts['error']['type']}: {facts['error']['message']}. "
                 "It has been restarted; its traceback is in the error's `output`.",
-                facts.get("traceback", "") + self.output,
+                facts["traceback"] + self.output,
             )
         if hasattr(error, "output"):
             error.output = self.output

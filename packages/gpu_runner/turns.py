@@ -237,7 +237,7 @@ def activity(op: str, payload: dict[str, Any]) -> str:
         size = "×".join(str(payload.get(axis, "?")) for axis in "mnk")
         return f"measuring {len(payload.get('entries', ()))} kernels at {size}"
     name = (payload.get("compiled") or {}).get("name", "a kernel")
-    doing = {"launch": "running", "verify": "checking", "autopsy": "looking for the faulty line of"}
+    doing = {"launch": "running", "verify": "checking"}
     return f"{doing[op]} {name}" if op in doing else "looking at the GPU"
 
 

@@ -15,11 +15,12 @@ import os
 import sys
 import threading
 import time
+import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
 from gpu_runner import settings
-from gpu_runner.transport import wire
+from gpu_runner.transport import told_errors, wire
 
 
 class Context:
@@ -62,7 +63,7 @@ def serve(requests: Connection, answers: Connection, operations: dict[str, Any])
         try:
             reply = ("ok", operations[name](context, **payload))
         except Exception as error:
-            reply = ("error", wire.described(error))
+            reply = ("error", {"error": told_errors.told(error), "traceback": traceback.format_exc()})
         _flush()
         wire.send(answers, reply)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tools.live import demo
 from tools.widget_page import CHROMIUM, served
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -158,15 +157,6 @@ def test_a_text_travels_in_the_address(page, address):
     page.goto(there)
     page.wait_for_selector("#run:not([disabled])")
     assert text_of(page) == sent
-
-
-def test_the_animated_picture_of_the_readme_is_made_from_this_page(page, address, tmp_path):
-    other = page.context.browser.new_page(viewport={"width": demo.WIDTH, "height": demo.HEIGHT})
-    other.set_default_timeout(WAIT_MS)
-    other.goto(f"{address}#kernel={demo.KERNEL}")
-    demo.play(other).save(tmp_path / "live_page.gif")
-    other.close()
-    assert 1e5 < (tmp_path / "live_page.gif").stat().st_size < 1.5e6
 
 
 @pytest.mark.parametrize("hash", ["#text=abc", "#text=%%", "#kernel=t4/99"])

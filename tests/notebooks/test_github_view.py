@@ -9,7 +9,7 @@ import pytest
 from gemm_look import theme
 from gemm_look.card import card, facts, folded, mark, remark
 from gemm_look.table import Table
-from tools.github_view import loose_runs, page, stripped
+from tools.github_view import loose_runs, stripped
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -57,13 +57,6 @@ def test_every_stored_card_reads_well_without_styles(path):
 def test_no_picture_is_part_of_a_card(path):
     """GitHub shows pictures that are outputs of their own, and drops those that HTML contains."""
     assert [number for number, html in html_of(path) if "data:image" in html] == []
-
-
-def test_a_page_holds_prose_code_and_outputs(tmp_path):
-    path = ROOT / "notebooks" / "02b_tiling_on_a_gpu.ipynb"
-    made = page(nbformat.read(path, as_version=4), path.stem, "images/")
-    assert "<h1" in made and "%%kernel" in made and made.count("<table") > 5 and "data:image/png" in made
-    assert 'style="' not in made and "<script" not in made
 
 
 # ---- What must be seen ----

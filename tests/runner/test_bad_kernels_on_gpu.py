@@ -85,5 +85,5 @@ def test_the_line_of_one_of_each_kind():
         seen.add(bad.kind)
         made = compiling.compile(bad.source, arch=arch, name="bad")
         with pytest.raises(LabError) as caught:
-            device.launch(made, grid=bad.grid, args=bad.arguments(), timeout_s=HANG_S, names=("d", "n"))
+            device.launch(made, grid=bad.grid, args=bad.arguments(), timeout_s=HANG_S)
         assert type(caught.value).__name__ in bad.gpu and len(str(caught.value)) > 20

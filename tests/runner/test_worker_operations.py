@@ -380,9 +380,7 @@ def test_the_large_check_of_measure_speaks_to_the_worker(worker, monkeypatch):
     monkeypatch.setattr(
         gpu_runner,
         "run_guarded",
-        lambda kernel, op, *, timeout_s, args, names, flops, **fields: operations.OPERATIONS[op](
-            made.context, **fields
-        ),
+        lambda kernel, op, *, timeout_s, args, flops, **fields: operations.OPERATIONS[op](made.context, **fields),
     )
     result = checking.check(SimpleNamespace(**COMPILED), what, grid=(3, 2, 1), m=96, n=64, k=32, block=(32, 32, 16))
     assert result.passed and result.milliseconds == 0.5

@@ -7,11 +7,12 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.measure import known_speeds
+from gemm_results.blind_trials import trials as blind_trials
 from gemm_results.cards.predicted_card import two_digits
 from gemm_results.profile import read_rows
 from gemm_results.published_trials import Summary
 from gemm_results.results import recorded
-from tools import blind
+from tools import predictions
 
 BURSTS = read_rows(data_dir("results") / "predicted" / known_speeds.BURSTS)
 
@@ -105,17 +106,17 @@ def test_two_digits_count(value, text):
 
 
 def test_every_recorded_burst_has_a_row():
-    assert [(row["gpu"], row["kernel"], row["config"], int(row["n"])) for row in BURSTS] == blind.bursts()
+    assert [(row["gpu"], row["kernel"], row["config"], int(row["n"])) for row in BURSTS] == predictions.bursts()
 
 
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("row", BURSTS[:: len(BURSTS) // 6], ids=lambda row: f"{row['gpu']} {row['kernel']} {row['n']}")
 def test_the_stored_speed_is_that_of_the_model(row):
-    found = blind.predicted_burst((row["gpu"], row["kernel"], row["config"], int(row["n"])))
-    assert bool(found["tflops"]) == bool(row["tflops"]), "run: python -m tools.blind bursts"
+    found = predictions.predicted_burst((row["gpu"], row["kernel"], row["config"], int(row["n"])))
+    assert bool(found["tflops"]) == bool(row["tflops"]), "run: python -m tools.predictions"
     if row["tflops"]:
         assert float(found["tflops"]) == pytest.approx(float(row["tflops"]), rel=0.01), (
-            "run: python -m tools.blind bursts"
+            "run: python -m tools.predictions"
         )
 
 
@@ -126,7 +127,7 @@ def test_the_errors_are_those_of_bursts_and_of_blind_trials():
     ]
     burst = known_speeds.burst("h200", one["kernel"], lab.kernel(one["kernel"]).config, 8192, 8192, 8192)
     assert float(one["tflops"]) / burst.tflops - 1 in [known.error for known in found if known.n == 8192]
-    trials = [trial for trial in blind.trials() if trial.family == "hopper" and "H200" in trial.gpu]
+    trials = [trial for trial in blind_trials() if trial.family == "hopper" and "H200" in trial.gpu]
     rows = [row for row in BURSTS if row["gpu"] == "h200" and row["kernel"].startswith("hopper/") and row["tflops"]]
     assert len(found) == len(rows) + len(trials)
     assert known_speeds.spread("b200", "b200") is None

@@ -10,9 +10,8 @@ from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_results import published_trials
 from gemm_results.errors import LabError
-from gemm_results.published_trials import ratios, right_direction, steps, summary
+from gemm_results.published_trials import ratios, steps, summary
 from gpu_simulator.hardware.data_sheets import with_article
-from tools import blind
 
 HEADER = "source,gpu,n,step,kernel,config,cycles,clock_mhz,tflops\n"
 FOLDER = data_dir("results") / "blind" / "published"
@@ -46,7 +45,6 @@ def test_errors_are_those_of_speeds_and_of_neighbouring_steps(tmp_path):
     assert pairs[0].predicted == 3 and pairs[0].published == 2 and pairs[0].error == pytest.approx(0.5)
     assert summary(found).median == 0.25 and summary(found).worst == pytest.approx(0.5)
     assert str(summary(found)) == "median error 25%, worst 50% of 3"
-    assert right_direction(pairs) == (1, 1)
     assert summary([]) is None
 
 
@@ -58,14 +56,6 @@ def test_shares_of_cublas_become_speeds(tmp_path, monkeypatch):
     monkeypatch.setattr(published_trials, "published", lambda: rows)
     (one,) = steps(written(tmp_path / "shares", "text,t4,512,half,t4/x,,1,1,25\n"))
     assert one.published == 20 and one.error == 0.25
-
-
-def test_later_predictions_may_take_the_place_of_the_frozen_ones(tmp_path):
-    figures = "source,gpu,n,step,tflops,address,note\ntext,t4,512,one,20,,\n"
-    folder = written(tmp_path / "later", "text,t4,512,one,t4/x,,1,1,10\n", figures)
-    (folder / "other.csv").write_text(HEADER + "text,t4,512,one,t4/x,,1,1,20\n")
-    assert [one.error for one in steps(folder)] == [-0.5]
-    assert [one.error for one in steps(folder, folder / "other.csv")] == [0.0]
 
 
 def test_a_step_without_a_published_figure_is_left_out(tmp_path):
@@ -99,27 +89,6 @@ def test_four_gpus_are_compared():
 def test_figures_of_others_name_their_address():
     for row in rows_of("published.csv"):
         assert row["address"].startswith("https://") and float(row["tflops"]) > 0
-
-
-def test_the_score_has_a_line_for_each_step_and_gpu(capsys):
-    assert blind.main(["score", "published"]) == 0
-    text = capsys.readouterr().out
-    assert len(text.splitlines()) == 1 + len(steps()) + 5
-    assert "direction right" in text and "t4_hgemm kernel3" in text
-
-
-@pytest.mark.parametrize(
-    ("command", "campaign", "words"),
-    [
-        ("record", "published", "not here"),
-        ("score", "first", "no campaign 'first'"),
-        ("predict", "published", "frozen"),
-    ],
-)
-def test_what_cannot_be_done_with_a_campaign_is_a_sentence(capsys, command, campaign, words):
-    with pytest.raises(SystemExit):
-        blind.main([command, campaign])
-    assert words in capsys.readouterr().err
 
 
 # ---- The card ----

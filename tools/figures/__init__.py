@@ -28,7 +28,6 @@ from tools.figures import (
     fragments,
     grid,
     half_warps,
-    house,
     inline_ptx,
     instructions,
     journey,
@@ -135,7 +134,6 @@ _FIGURES = {
         descriptors.matrix_descriptor,
         cta_pairs.cta_pairs,
         board.scoreboard,
-        house.house_floors,
     )
 }
 

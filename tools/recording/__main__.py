@@ -4,16 +4,11 @@ speeds       check and time ladders beside their baselines, for results/measured
 counters     hardware counters and profile cards from Nsight Compute, for results/profiles/<gpu>
 ablations    each idea of a rung left out in turn, for results/ablations/<gpu>.csv
 tiles        which tile and which order of blocks is fastest at each size, for results/tuned/<gpu>.csv
-power        speed, clock and energy on different inputs, for results/power/<gpu>.csv
-requests     what multiprocessors receive and what L2 is asked for, for results/power/<gpu>_requests.csv
-timelines    the clock of the GPU wherever a kernel waits, for results/timelines/<gpu>
-library      check and time cuBLAS like a kernel
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -28,12 +23,8 @@ from gemm_results.results import path_for
 from gpu_simulator.cli.terminal import exit_code
 from tools.recording.ablations import record_ablations
 from tools.recording.counters import PARTS, record_profiles
-from tools.recording.library_run import PROBLEMS, run_library
-from tools.recording.power import N, record_power
-from tools.recording.requests import record_requests
 from tools.recording.speeds import record
 from tools.recording.tiles import record_tiles
-from tools.recording.timelines import record_timelines
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -92,24 +83,6 @@ def _parser() -> argparse.ArgumentParser:
     tiles.add_argument("--rounds", type=int, default=None)
     tiles.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
 
-    power = add("power", power_of, "speed, clock and energy on different inputs, for results/power")
-    power.add_argument("kernels", nargs="*")
-    power.add_argument("-n", type=int, default=N)
-    power.add_argument("--into", type=Path, default=None, help="folder for the CSV files")
-
-    requests = add("requests", requests_of, "count what multiprocessors receive and what L2 is asked for, with ncu")
-    requests.add_argument("kernels", nargs="*")
-    requests.add_argument("-n", type=int, default=N)
-    requests.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
-
-    timelines = add("timelines", lambda options: record_timelines(options.kernels, options.into), "record timelines")
-    timelines.add_argument("kernels", nargs="+")
-    timelines.add_argument("--into", type=Path, default=data_dir("results") / "timelines", help="folder of the GPUs")
-
-    library = add("library", library_runs, "check and time cuBLAS like a kernel")
-    library.add_argument("name", choices=PROBLEMS)
-    library.add_argument("-n", type=int, default=4096)
-    library.add_argument("--json", action="store_true")
     return parser
 
 
@@ -146,18 +119,6 @@ def tiles_of(options) -> int:
     return 0
 
 
-def requests_of(options) -> int:
-    """Count requests for results/power."""
-    print(record_requests(here(), options.kernels, options.n, options.into))
-    return 0
-
-
-def power_of(options) -> int:
-    """Measure power, clock and energy for results/power."""
-    print(record_power(here(), options.kernels, options.n, options.into))
-    return 0
-
-
 def record_counters(options) -> int:
     """Record counters of Nsight Compute for results/profiles; print the paths of the files."""
     unknown = [part for part in options.what if part not in PARTS]
@@ -176,13 +137,6 @@ def record_counters(options) -> int:
     for path in record_profiles(into, names, where, options.what, options.n, recorded, options.raw, settings):
         print(path)
     return 0
-
-
-def library_runs(options) -> int:
-    """Check and time cuBLAS at n × n × n; exit code 1 if its product is wrong."""
-    run = run_library(options.name, options.n, options.n, options.n)
-    print(json.dumps([run.as_dict()], indent=2) if options.json else run)
-    return 0 if run.passed else 1
 
 
 if __name__ == "__main__":

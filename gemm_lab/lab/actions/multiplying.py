@@ -43,5 +43,5 @@ def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, 
     else:
         import gpu_runner as device
 
-        after = device.launch(compiled, grid=grid, cluster=spec.cluster, args=args, names=problem.arguments)
+        after = device.launch(compiled, grid=grid, cluster=spec.cluster, args=args)
     return operands.like(a, after[problem.arrays.index("d")])

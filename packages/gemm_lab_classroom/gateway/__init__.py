@@ -1,1 +1,1 @@
-"""Shares GPUs with many machines: a Dask scheduler with a fair queue, and a worker for each GPU (`gemm-lab serve`)."""
+"""Shares GPUs with many machines: a gateway with a fair queue, and a worker for each GPU (`gemm-lab serve`)."""

@@ -36,7 +36,7 @@ class Gateway:
         self.roster, self.folder = roster, folder / "jobs"
         self.folder.mkdir(mode=0o700)
         self.queue = FairQueue(min(MOST_TOTAL_BYTES, shutil.disk_usage(folder).free // 2))
-        self.engine = Engine(folder, environments, self.look)
+        self.engine = Engine(environments, self.look)
         self.most_of_one = max(1, len(environments) // 2) if len(roster.names) > 1 else len(environments)
         self.open: Counter[str] = Counter()
         self._allowance: dict[str, tuple[float, float]] = {}
@@ -168,7 +168,7 @@ class Gateway:
         request, answer, lost = job.folder / "request", job.folder / "answer", ""
         try:
             longest_s = LONGEST_S.get(job.op, LONGEST_OTHER_S)
-            job.size = await self.engine.run(job.ticket, job.worker, request, answer, longest_s)
+            job.size = await self.engine.run(job.worker, request, answer, longest_s)
         except WorkerEnded as error:
             lost = str(error)
         except Exception as error:

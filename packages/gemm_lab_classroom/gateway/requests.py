@@ -59,8 +59,6 @@ OPERATIONS: dict[str, dict[str, dict[str, Any]]] = {
         "benchmark": {"problem": PROBLEM, **SIZE, "entries": list[dict], "regime": Literal["burst", "sustained"],
                       "rounds": int, "limits": tuple[float, float], "error_bounds": dict[str, float],
                       "alpha": float, "beta": float, "seed": int},
-        "autopsy": {"ptx": str, "variables": list[str], "entry": str, "threads": int, "dynamic_smem": int,
-                    "grid": GRID, "args": list[ARGUMENT], "cluster": GRID, "limit_s": float},
     },
 }  # fmt: skip
 EVERY_OPERATION = {name for operations in OPERATIONS.values() for name in operations}
@@ -91,8 +89,6 @@ def _checked(request: Any, backend: str) -> dict[str, Any]:
     job["patience_s"] = _within(job["patience_s"], MOST_PATIENCE_S)
     if op == "simulate":
         payload["max_seconds"] = _within(payload.get("max_seconds") or MOST_SECONDS, MOST_SECONDS)
-    elif op == "autopsy":
-        payload["limit_s"] = _within(payload["limit_s"], MOST_SILENCE_S)
     elif op == "benchmark":
         payload["rounds"] = max(1, min(payload["rounds"], MOST_ROUNDS))
         payload["entries"] = [_entry(entry) for entry in payload["entries"]]

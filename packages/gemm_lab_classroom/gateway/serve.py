@@ -102,9 +102,6 @@ async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[
     except ImportError:
         typed = settings.install_command("classroom")
         raise MissingDependency(f"A GPU server needs Tornado; type `{typed}`.") from None
-    from gemm_lab_classroom.gateway.engine import dask
-
-    dask()
     from gemm_lab_classroom.gateway.front import Gateway
     from gemm_lab_classroom.gateway.handlers import server_for
 

@@ -1,21 +1,21 @@
 """The server's worker: answers one job at a time, on its GPU or on the simulator.
 
-`gemm-lab serve` starts it through Dask. GEMM_LAB_BACKEND chooses between GPU and simulator. On the GPU a kernel runs in
-a separate process, as in a notebook. On the simulator it runs in the worker's process, which Dask's nanny restarts if
-it ends.
+`gemm-lab serve` starts it (`engine`). GEMM_LAB_BACKEND chooses between GPU and simulator. On the GPU a kernel runs in a
+separate process, as in a notebook. On the simulator it runs in the worker's process, which is replaced if it ends.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-
-from distributed import Worker, WorkerPlugin, get_worker
 
 import gpu_runner as device
 import gpu_simulator
@@ -23,7 +23,7 @@ from gemm_lab import config
 from gemm_lab.lab import known_types  # noqa: F401  registers types with the codec
 from gemm_lab_classroom.gateway.requests import checked
 from gemm_results.errors import LabError
-from gpu_runner.remote import KEY, MOST_BYTES
+from gpu_runner.remote import MOST_BYTES
 from gpu_runner.transport import codec, told_errors
 from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware import data_sheets as hardware
@@ -65,38 +65,20 @@ class Simulator:
         return {"arrays": arrays_of(args), "report": report}, report.output[:OUTPUT_LIMIT]
 
 
-class Answering(WorkerPlugin):
-    """A plugin that makes a Dask worker answer jobs with its backend."""
-
-    name = KEY
-
-    def setup(self, worker: Worker) -> None:
-        found = facts()
-        worker.startup_information[KEY] = lambda worker: found
-        self.backend = Gpu() if found["backend"] == "gpu" else Simulator()
-
-    def answer(self, request: bytearray) -> list[bytes | memoryview]:
-        """The encoded answer to one request: its result or error, and the printed text. Raises no exception."""
-        try:
-            job = checked(codec.decoded(request), self.backend.backend)
-            result, output = self.backend.answer(**job)
-            found = codec.encoded({"result": result, "output": output})
-            size = sum(len(part) for part in found)
-            if size > MOST_BYTES:
-                raise LabError(f"The result has {size / 2**20:,.0f} MB, and {MOST_BYTES >> 20} MB may be sent back.")
-        except Exception as error:
-            if not isinstance(error, SimulatorError):
-                traceback.print_exc(file=sys.stderr)  # for the person who runs the server; students get the message
-            found = codec.encoded({"error": told_errors.told(error), "output": str(getattr(error, "output", ""))})
-        return found
-
-
-def answer_file(request: str, answer: str) -> int:
-    """Read a request from one file and write its answer to another; returns the answer's bytes. Runs on a worker."""
-    parts = get_worker().plugins[KEY].answer(bytearray(Path(request).read_bytes()))
-    with open(answer, "wb") as file:
-        file.writelines(parts)
-    return sum(len(part) for part in parts)
+def answered(backend: Gpu | Simulator, request: bytearray) -> list[bytes | memoryview]:
+    """The encoded answer to one request: its result or error, and the printed text. Raises no exception."""
+    try:
+        job = checked(codec.decoded(request), backend.backend)
+        result, output = backend.answer(**job)
+        found = codec.encoded({"result": result, "output": output})
+        size = sum(len(part) for part in found)
+        if size > MOST_BYTES:
+            raise LabError(f"The result has {size / 2**20:,.0f} MB, and {MOST_BYTES >> 20} MB may be sent back.")
+    except Exception as error:
+        if not isinstance(error, SimulatorError):
+            traceback.print_exc(file=sys.stderr)  # for the person who runs the server; students get the message
+        found = codec.encoded({"error": told_errors.told(error), "output": str(getattr(error, "output", ""))})
+    return found
 
 
 def facts() -> dict[str, Any]:
@@ -124,6 +106,45 @@ def facts() -> dict[str, Any]:
     }
 
 
-async def dask_setup(worker: Worker) -> None:
-    """Called by Dask when it preloads this module."""
-    await worker.plugin_add(Answering(), name=KEY)
+def main(said: Callable[[], dict[str, Any]] = facts, gpu: Callable[[], Gpu] = Gpu) -> None:
+    """Answer jobs from standard input until it is closed; for the lines see `engine`.
+
+    argv[1]: the seconds between signs of life.   said, gpu: for tests.
+    """
+    lines, lock = os.fdopen(os.dup(1), "wb", buffering=0), threading.Lock()
+    os.dup2(2, 1)  # what is printed here must not stand between the lines
+
+    def tell(found: dict[str, Any] | None) -> None:
+        with lock:
+            lines.write(b"\n" if found is None else json.dumps(found).encode() + b"\n")
+
+    def live() -> None:
+        try:
+            while True:
+                time.sleep(float(sys.argv[1]))
+                tell(None)
+        except OSError:  # the gateway has ended
+            os._exit(0)
+
+    try:
+        found = said()
+        backend = gpu() if found["backend"] == "gpu" else Simulator()
+        tell(found)
+    except SimulatorError as error:
+        tell({"failed": str(error)})
+        return
+    threading.Thread(target=live, daemon=True).start()
+    for line in sys.stdin.buffer:
+        request, answer = map(Path, json.loads(line))
+        try:
+            parts = answered(backend, bytearray(request.read_bytes()))
+            with answer.open("wb") as file:
+                file.writelines(parts)
+            tell({"bytes": sum(len(part) for part in parts)})
+        except OSError as error:
+            tell({"failed": f"failed ({type(error).__name__})"})
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

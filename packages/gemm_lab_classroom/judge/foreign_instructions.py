@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-from gpu_runner.postmortem.ptx_text import without_comments
+from gemm_lab_classroom.judge.inline_ptx import without_comments
 
 # `activemask` is not among them: which lanes execute together is up to the hardware.
 # Instructions that compute, move, compare, convert, branch, exchange within a warp, multiply, or order memory accesses.

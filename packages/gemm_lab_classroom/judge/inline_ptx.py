@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from gemm_lab.notebook.judges.cuda_tokens import Token
-from gpu_runner.postmortem.ptx_text import without_comments
 
 _ASM = ("asm", "__asm__", "__asm")
 _QUALIFIERS = ("volatile", "__volatile__", "__volatile", "inline", "__inline__")
@@ -24,6 +23,11 @@ _WRITES = re.compile(
 )
 _BEFORE = re.compile(r"(?:[{}\s]|\$?\w+:(?!:)|@!?[%\w\[\]]+\s)*")  # braces, labels and the predicate
 _OPERAND = re.compile(r"%(?:(\d+)|\[(\w+)\])")
+
+
+def without_comments(ptx: str) -> str:
+    """The PTX with its comments replaced by spaces, so that offsets stay the same."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda match: re.sub(r"[^\n]", " ", match[0]), ptx, flags=re.S)
 
 
 def asm_refusals(cut: list[Token]) -> Iterator[tuple[int, str]]:

@@ -1,6 +1,14 @@
 """What one H200 did when the same kernels multiplied different numbers: speed, clock and energy, from results/power.
 
-`python -m tools.recording power` records it. Nothing of another GPU is mixed in: each GPU has files of its own.
+Nothing of another GPU is mixed in: each GPU has files of its own. They were recorded once, and each row names its
+commit, which has the programs (`tools/recording/power.py` and `requests.py`). A kernel was timed in both regimes on
+zeros, small integers, uniform mantissas and N(0, 1). A copy of it read %clock64 and %globaltimer when a block began and
+ended, so the clock is known at which the SMs really ran; `plain_tflops` is the kernel without these stamps, in turns
+with the copy. The power is the slope of NVML's counter of the whole board's energy, from its first step in the measured
+seconds to its last. `<gpu>_trace.csv` has the first two seconds after a rest, `<gpu>_l2.csv` how fast all SMs read
+buffers of different sizes, and `<gpu>_requests.csv` what Nsight Compute counted of the reads that SMs received and L2
+was asked for. Between these two stands the L2 Request Coalescer, which NVIDIA's Profiling Guide says tries to merge
+reads before they go on to L2, and serves multicast.
 """
 
 from __future__ import annotations
@@ -111,7 +119,7 @@ def conditions(rows: Sequence[Row]) -> str:
 
 
 def requests(gpu: str = "h200") -> list[dict[str, str]]:
-    """What multiprocessors received and what L2 was asked for, from tools/recording/requests.py; numbers are text."""
+    """What multiprocessors received and what L2 was asked for, by Nsight Compute; numbers are text."""
     return _lines(f"{gpu_of(gpu).key}_requests.csv")
 
 
@@ -203,7 +211,7 @@ def plot_l2(gpu: str = "h200") -> Figure:
 def _lines(name: str) -> list[dict[str, str]]:
     path: Path = data_dir("results") / "power" / name
     if not path.is_file():
-        raise LabError(f"results/power has no {name}; on such a GPU `python -m tools.recording power` records it.")
+        raise LabError(f"results/power has no {name}: power was recorded on an H100 and on an H200 only.")
     return read_rows(path)
 
 

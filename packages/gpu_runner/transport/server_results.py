@@ -22,8 +22,6 @@ RESULTS: dict[str, Any] = {
                "wrong_in_tiles": list[int], "kernel_ms": float, "m": int, "n": int, "k": int},
     "benchmark": {"entries": list[TIMED], "readings": list[dict], "m": int, "n": int, "k": int, "regime": str,
                   "*": Any},
-    "autopsy": {"report": list[int], "waiting": list[int], "arrays": dict[int, PAIR], "finished": bool,
-                "fault": str | None},
 }  # fmt: skip
 
 

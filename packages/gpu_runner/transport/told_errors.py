@@ -1,7 +1,7 @@
-"""Converts errors of a GPU server to data and back: a name from a list, a message, and fields whose types are checked.
+"""Converts errors of a worker or a server to data and back: a name from a list, a message, and checked fields.
 
-The receiver never imports what a message names. Of an error that is not on the list, only its name and its message are
-sent.
+The receiver never imports what a message names. An error of the lab that is not on the list is sent as the nearest of
+its base classes that is; of any other error, only its name and its message are sent.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpu_runner.driver import DriverError
-from gpu_runner.faults import DeviceOutOfMemory, GpuBusy, KernelFault, KernelHang, RunnerError, WorkerLost
-from gpu_runner.session import Silence
+from gpu_runner.faults import DeviceOutOfMemory, GpuBusy, KernelFault, KernelHang, RunnerError, Silence, WorkerLost
 from gpu_runner.transport.field_types import fitted
 from gpu_simulator.errors import ConfigError, LaunchError, MissingDependency, SimulatorError, SizeError
 from gpu_simulator.hardware.matrix_descriptor import DescriptorError
@@ -18,9 +17,7 @@ from gpu_simulator.hardware.swizzle import LayoutError
 from gpu_simulator.hardware.tensor_map import TensorMapError
 
 MOST_TEXT = 64 * 1024
-TRIPLE = tuple[int, int, int] | None
-PLACE = {"detail": str, "file": str | None, "line": int | None, "thread": TRIPLE, "block": TRIPLE, "text": str | None,
-         "output": str}  # fmt: skip
+PLACE = {"detail": str, "file": str | None, "line": int | None, "text": str | None, "output": str}
 _known: dict[str, tuple[type[SimulatorError], dict[str, Any]]] = {}
 
 
@@ -37,18 +34,19 @@ register(DeviceOutOfMemory, {"asked": int, "free": int})
 register(GpuBusy, {"seconds": float, "holder": str, "before": int})
 register(DriverError, {"code": int, "name": str})
 register(Silence, {"seconds": float, "running": bool, "output": str})
-register(KernelFault, {"kind": str, "address": int | None, "nearest": str | None, **PLACE})
+register(KernelFault, {"kind": str, **PLACE})
 register(KernelHang, {"seconds": float, **PLACE})
 
 
 def told(error: BaseException) -> dict[str, Any]:
     """An exception as data: {"type", "message", "fields"}. If its type is not on the list, "fields" is empty."""
-    name = type(error).__name__
-    kind, fields = _known.get(name, (None, {}))
-    if kind is not type(error):
-        fields = {}
-    found = {field: getattr(error, field) for field in fields}
-    return {"type": name, "message": str(error)[:MOST_TEXT], "fields": found}
+    name, fields = type(error).__name__, {}
+    for base in type(error).__mro__:
+        kind, hints = _known.get(base.__name__, (None, {}))
+        if kind is base:
+            name, fields = base.__name__, {field: getattr(error, field) for field in hints}
+            break
+    return {"type": name, "message": str(error)[:MOST_TEXT], "fields": fields}
 
 
 def retold(facts: Any) -> SimulatorError | None:

@@ -62,7 +62,7 @@ class Server:
             str(self.roster),
             *more,
         ]
-        path = os.pathsep.join(map(str, (ROOT, Path(__file__).parent, ROOT / "tests" / "runner")))
+        path = os.pathsep.join(map(str, (ROOT, ROOT / "packages", Path(__file__).parent, ROOT / "tests" / "runner")))
         self.process = subprocess.Popen(
             [word.replace("ROSTER", str(self.roster)) for word in words],
             env={**os.environ, "PYTHONPATH": path, **(environment or {})},

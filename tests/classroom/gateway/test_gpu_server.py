@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-pytest.importorskip("distributed", reason="the extra classroom is not installed")
+pytest.importorskip("tornado", reason="the extra classroom is not installed")
 
 from serving import SERVE, Server, status, wait_for
 
@@ -44,9 +44,7 @@ def kernel(entry, **changes):
 
 def launch(entry, args=None, grid=(1, 1, 1), **changes):
     args = [np.arange(8, dtype=np.float32), 8] if args is None else args
-    return device.launch(
-        kernel(entry, **changes), grid=grid, args=args, names=("d", "n"), timeout_s=0.5 if entry == "hang" else 60.0
-    )
+    return device.launch(kernel(entry, **changes), grid=grid, args=args, timeout_s=0.5 if entry == "hang" else 60.0)
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-pytest.importorskip("distributed", reason="the extra classroom is not installed")
+pytest.importorskip("tornado", reason="the extra classroom is not installed")
 
 from serving import Server, compiled, job, status, wait_for, workers
 
@@ -86,7 +86,7 @@ def test_a_worker_that_stops_or_dies(server, how, words):
 @pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_the_engine_dies_in_mid_job(how):
-    """Scheduler, nannies and gateway are one process. Killed or frozen, the cell has one sentence and no traceback."""
+    """The gateway and its queue are one process. Killed or frozen, the cell has one sentence and no traceback."""
     one = Server(workers=1)
     try:
         children = one.family()[1:]

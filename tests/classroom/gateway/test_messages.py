@@ -204,7 +204,7 @@ def test_an_error_that_lies_is_none(facts):
 
 
 def test_errors_of_the_lab_keep_their_fields():
-    error = KernelFault("K", "It failed.", "a.cu", 3, (1, 2, 3), (0, 0, 0), 16, "near", "text", "out")
+    error = KernelFault("K", "It failed.", "a.cu", 3, "text", "out")
     found = told_errors.retold(decoded(bytearray(b"".join(encoded(told_errors.told(error))))))
     assert type(found) is KernelFault and vars(found) == vars(error) and str(found) == str(error)
     for name in gpu_simulator.faults.__all__:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-pytest.importorskip("distributed", reason="the extra classroom is not installed")
+pytest.importorskip("tornado", reason="the extra classroom is not installed")
 
 from serving import Server, compiled, job, workers
 

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-pytest.importorskip("distributed", reason="the extra classroom is not installed")
+pytest.importorskip("tornado", reason="the extra classroom is not installed")
 
 from serving import SOURCE, N, Server, command, compiled, job, status, wait_for
 

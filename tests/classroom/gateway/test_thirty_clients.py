@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-pytest.importorskip("distributed", reason="the extra classroom is not installed")
+pytest.importorskip("tornado", reason="the extra classroom is not installed")
 
 from serving import Server, compiled, job, status, wait_for, workers
 

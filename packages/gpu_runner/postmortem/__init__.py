@@ -1,1 +1,0 @@
-"""Finds the source line at which a kernel faulted or hung, by running it again with checks."""
