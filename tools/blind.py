@@ -37,7 +37,7 @@ from gemm_lab.lab.actions.predicting import attempted, prediction
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel
 from gemm_lab.measure.known_speeds import BURSTS
-from gemm_lab.settings_text import parse_settings
+from gemm_lab.source_text import parse_settings
 from gemm_results import published_trials, results
 from gemm_results.blind_trials import KEY, direction, errors, ranking, recorded_rungs, trials
 from gemm_results.errors import LabError

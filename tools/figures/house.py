@@ -22,7 +22,7 @@ HOUSE = (
             (("measure",), "check, time"),
             (("catalog", "compiling", "notebook_files", "trust", "courses"), "the kernels, the courses"),
             (
-                ("config", "source_text", "settings_text", "ladder_expressions", "ablations", "doors"),
+                ("config", "source_text", "ladder_expressions", "ablations", "doors"),
                 "folders, and text",
             ),
         ),

@@ -7,7 +7,7 @@ from typing import Any
 
 import gpu_runner as device
 from gemm_lab.catalog import Problem
-from gemm_lab.lab.backends import resolve_backend
+from gemm_lab.lab.here import resolve_backend
 from gemm_lab.measure.benchmark import Entry, benchmark
 from gemm_results.errors import LabError
 
