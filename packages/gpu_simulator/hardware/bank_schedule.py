@@ -30,6 +30,7 @@ class Schedule:
 
     @property
     def count(self) -> int:
+        """The number of wavefronts."""
         return len(self.phase)
 
     def lanes(self, wavefront: int) -> np.ndarray:

@@ -64,10 +64,12 @@ class InstructionDescriptor:
 
     @property
     def k(self) -> int:
+        """The depth of the product, in elements."""
         return KINDS[self.kind].k
 
     @property
     def element_bytes(self) -> int:
+        """The size of an element of A and B."""
         return KINDS[self.kind].size
 
     def encode(self) -> int:

@@ -73,6 +73,7 @@ class Mma:
 
     @property
     def mnk(self) -> tuple[int, int, int]:
+        """The shape as numbers: (16, 8, 16) for m16n8k16."""
         m, rest = self.shape[1:].split("n")
         return int(m), *map(int, rest.split("k"))
 
@@ -90,6 +91,7 @@ class Mma:
         return found
 
     def element_bits(self, operand: str) -> int:
+        """The size of an element of A, B, C or D."""
         if operand in ("A", "B"):
             return BITS[self.dtype]
         return {"f16": 16, "f32": 32, "s32": 32, "f64": 64}[self.accumulator]
@@ -189,6 +191,7 @@ class FragmentLoad:
 
     @property
     def opcode(self) -> str:
+        """The instruction in PTX."""
         return f"ldmatrix.sync.aligned.m8n8.x{self.count}{'.trans' if self.transposed else ''}.shared.b16"
 
 
