@@ -4,8 +4,8 @@
 other checkout, as created by `git worktree add --detach OTHER COMMIT`. Each checkout has its own process. The two
 launch the same kernel in turns, and each reports its processor time, which depends on other processes only through the
 caches. Two processes of one checkout differ by several per cent, by where their memory lies, so each line is about
-`--pairs` pairs of processes. It has the milliseconds of both checkouts, and two ratios of this one to the other: that of the
-fastest launches, and the median over all rounds of all pairs.
+`--pairs` pairs of processes. It has the milliseconds of both checkouts, and two ratios of this one to the other: that
+of the fastest launches, and the median over all rounds of all pairs.
 """
 
 import argparse
