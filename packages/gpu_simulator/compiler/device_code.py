@@ -55,12 +55,13 @@ _WHOLE = {"int", "unsigned", "long", "short", "char", "bool", "size_t", "uint"} 
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 _VALUES = {*_WHOLE, "enum", "float", "double"}
-_REAL = re.compile(r"(?:static\s+|inline\s+)*(?P<const>const)\s+(?:float|double)\s+\w+\s*(?:\[[^\]]*\]\s*)*=")
+_REAL = re.compile(r"(?:static\s+|inline\s+)*(?P<const>const)\s+(?:float|double)\s+\w+\s*(?:\[[^\]]*\]\s*)*[=({]")
 _USES_STD = re.compile(r"(?<!cuda::)(?<!namespace )\bstd\s*::")
 _ATTRIBUTE = re.compile(
     r"\b__(?:launch_bounds|cluster_dims|maxnreg|block_size|attribute)__\s*\((?:[^()]|\([^()]*\))*\)"
 )
 _NAME = re.compile(r"(\w+)\s*\(")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _LIKE_A_MACRO = re.compile(r"[A-Z][A-Z0-9_]*\s*\(")
 
 
@@ -345,13 +346,16 @@ class _Reader:
             return not _HOST.search(item)
         if function:
             return False
-        if "=" not in outside_brackets(head) and "(" in head:  # a prototype, or a macro that may declare anything
-            return bool(re.match(r"\w+\s*\(", head))
+        known = {*names, *self.bodies, *self._constants, *CONSTANTS}
         declared, _, value = head.partition("=")
+        if "=" not in outside_brackets(head) and "(" in head:  # a prototype, or a macro that may declare anything
+            declared, _, value = head.partition("(")
+            computed = re.fullmatch(r"[^,]*\)", value) and set(_WORD.findall(_NUMBER.sub("", value))) <= known
+            if "const" not in words or not computed or value.strip() == ")":  # no number in parentheses: float x(1.f)
+                return bool(re.match(r"\w+\s*\(", head))
         if "const" not in words or "*" in declared or "dim3" in words or _HOST.search(head):
             return False
-        known = {*names, *self.bodies, *self._constants, *CONSTANTS}
-        return bool(_WHOLE & words) or set(re.findall(r"[A-Za-z_]\w*", _NUMBER.sub("", value))) <= known
+        return bool(_WHOLE & words) or set(_WORD.findall(_NUMBER.sub("", value))) <= known
 
 
 def _in_comment(text: str, place: int) -> bool:
