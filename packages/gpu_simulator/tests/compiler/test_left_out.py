@@ -104,6 +104,18 @@ def test_an_error_says_which_line_was_left_out_as_host_code(host, use, line):
     assert "left out as host code" not in refused(f"{host}\n{K} x[0] = missing; }}")
 
 
+def test_only_the_kernel_that_needs_what_was_left_out_is_refused():
+    source = (
+        "#include <vector>\nstruct Work { std::vector<int> list; float scale; };\n"
+        "__device__ float of(Work* w) { return w->scale; }\n__device__ float two() { return 2; }\n"
+        "__global__ void uses(Work* w, float* x) { x[0] = of(w); }\ntemplate <class T> __global__ void t(T* x) { x[0] = 3; }\n"
+        f"{K} x[0] = two(); }}"
+    )
+    assert [first(source, kernel) for kernel in ("k", "_Z1kPf", "t<float>")] == [2, 2, 3]
+    assert "left out as host code: your line 2" in refused(source, "uses")
+    assert '"too" is undefined' in refused(source.replace("= two()", "= too()"), "k")
+
+
 @pytest.mark.parametrize(
     ("source", "says"),
     [
