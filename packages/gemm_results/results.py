@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -91,7 +92,13 @@ def read(path: Path) -> list[Measurement]:
     Raises `LabError`, with the line, for a row that does not fit the columns or their types, and for numbers that
     contradict each other.
     """
-    return [_parse(row, where) for where, row in numbered_rows(path, COLUMNS)]
+    return list(_rows(path, path.read_bytes())) if path.is_file() else []
+
+
+@lru_cache(maxsize=8)
+def _rows(path: Path, data: bytes) -> tuple[Measurement, ...]:
+    """The rows of a file that holds these bytes: a card or a page reads the same file many times."""
+    return tuple(_parse(row, where) for where, row in numbered_rows(path, COLUMNS))
 
 
 def recorded(gpu: str) -> list[Measurement]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gpu_simulator import compiler
 from gpu_simulator.compiler import clang, nvrtc, nvrtc_library
-from gpu_simulator.compiler.device_code import DeviceCode, device_code
+from gpu_simulator.compiler.device_code import LEFT_OUT, DeviceCode, device_code
 from gpu_simulator.compiler.diagnostics import naming_host_code
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.ptx.demangle import source_name
@@ -56,30 +56,33 @@ def kernel_file(
     if nvrtc.chosen(None) == "nvrtc":
         nvrtc_library.version()  # says what to install where there is no compiler
     macros = defines or {}
-    code = device_code(path, text, include, _compiler_has, used=" ".join([entry or "", *macros.values()]))
-    source = "".join(f"#define {name} {value}\n" for name, value in macros.items())
-    source = f'#line 1 "defines.h"\n{source}{code.text}'
+    used = " ".join([entry or "", source_name(entry or ""), *macros.values()])
+    code = device_code(path, text, include, _compiler_has, used)
     entry = _with_defaults(code, entry)
     _check_templates(code, entry, path.name)
     instances = [entry] if entry and "<" in entry else []
+    options = {"arch": arch, "name": path.stem, "cache": cache, "instances": instances, "std": std}
     try:
-        compiled = compiler.compile(
-            source,
-            arch=arch,
-            name=path.stem,
-            entry=None,
-            cache=cache,
-            instances=instances,
-            include=code.folders,
-            std=std,
-        )
+        compiled = _compiled(code, macros, **options)
     except compiler.CompileError as error:
-        told = naming_host_code(error.diagnostics, code.host)
-        raise compiler.CompileError(error.name, told, code.left_out) from None
+        if entry is None or not (code.left_out or LEFT_OUT in str(error)):
+            raise
+        # Perhaps another kernel of the file needs what was left out.
+        compiled = _compiled(device_code(path, text, include, _compiler_has, used, alone=True), macros, **options)
     instance = re.search(rf"^// {re.escape(entry)} is (\S+)$", compiled.ptx, re.M) if instances and entry else None
     symbol = instance[1] if instance else _entry(_ENTRY.findall(compiled.ptx), entry, path.name, code.left_out)
     parameters = code.parameters.get(source_name(symbol).rpartition("::")[2], ())
     return KernelFile(compiled, symbol, text, f"{path.stem}.cu", tuple(parameters))
+
+
+def _compiled(code: DeviceCode, macros: Mapping[str, str], **options: Any) -> Any:
+    source = "".join(f"#define {name} {value}\n" for name, value in macros.items())
+    source = f'#line 1 "defines.h"\n{source}{code.text}'
+    try:
+        return compiler.compile(source, entry=None, include=code.folders, **options)
+    except compiler.CompileError as error:
+        told = naming_host_code(error.diagnostics, code.host)
+        raise compiler.CompileError(error.name, told, code.left_out) from None
 
 
 def signatures(path: Path, include: Sequence[Path] = ()) -> list[str]:

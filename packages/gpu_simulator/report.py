@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from gpu_simulator.faults import HazardFound, SimulatedFault
@@ -60,7 +61,7 @@ class Site(Totals):
 
 
 Where: TypeAlias = "int | tuple[str, int] | Site"  # a source line, (file, line), or a site
-_COUNTS = tuple(field.name for field in fields(Totals))
+_COUNTS = attrgetter(*(field.name for field in fields(Totals)))
 
 
 class Report:
@@ -188,4 +189,4 @@ def _site(item: Instruction, runs: int, counts: SiteCounts) -> Site:
 
 def sum_of(sites: Iterable[Site]) -> Totals:
     """The totals of some sites."""
-    return Totals(*(sum(getattr(site, name) for site in sites) for name in _COUNTS))
+    return Totals(*map(sum, zip(*map(_COUNTS, sites), strict=True)))

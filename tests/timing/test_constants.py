@@ -1,6 +1,7 @@
 """The constants of every GPU: complete, each with its source, and such that the laws of hardware hold."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -103,15 +104,18 @@ def test_fp32_units_reach_the_peak_of_the_data_sheet(key):
 # ---- Laws ----
 
 
+@cache
 def seconds(name, key, n=2048):
     return lab.kernel(name).predict(on=key, n=n).prediction.seconds
 
 
-def test_a_t4_is_slower_than_an_h200():
-    for name in ("t4/03_swizzled", "simt/06_wide_loads"):
-        assert seconds(name, "t4") > 3 * seconds(name, "h200")
+@pytest.mark.sampled(every=2)
+@pytest.mark.parametrize("name", ["t4/03_swizzled", "simt/06_wide_loads"])
+def test_a_t4_is_slower_than_an_h200(name):
+    assert seconds(name, "t4") > 3 * seconds(name, "h200")
 
 
+@pytest.mark.sampled(every=3, first=2)
 @pytest.mark.parametrize("key", known())
 def test_the_swizzle_helps_on_every_gpu(key):
     ladder, before, after = ("t4", "02_vectorized_copy", "03_swizzled") if key == "t4" else (
@@ -119,6 +123,7 @@ def test_the_swizzle_helps_on_every_gpu(key):
     assert seconds(f"{ladder}/{before}", key) > 1.05 * seconds(f"{ladder}/{after}", key)
 
 
+@pytest.mark.sampled(every=3, first=1)
 @pytest.mark.parametrize("key", known())
 def test_no_prediction_is_above_the_peak(key):
     sheet = data_sheets.gpu(key)

@@ -6,7 +6,7 @@ import gemm_lab as lab
 from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles import tracing
 
-N = 256
+N = 128
 BARRIER = """__shared__ unsigned long long bar; const unsigned at = (unsigned)__cvta_generic_to_shared(&bar);
 if (k_tile == 0) {
   if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(at), "r"(NUM_THREADS));
@@ -35,6 +35,7 @@ def near(found, plain):
     return found.cycles == pytest.approx(plain, rel=0.3)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     "text",
     [

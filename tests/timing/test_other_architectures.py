@@ -1,5 +1,6 @@
 """The machine code of each architecture: every warp's path ends, and the products are as many as the problem needs."""
 
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,6 +51,7 @@ def flop_of(found, ladder):
     return total
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("key", "name"), KERNELS)
 def test_a_block_times_the_grid_multiplies_the_whole_problem(key, name):
     found, launch = traced(name, key)
@@ -64,16 +66,22 @@ def test_the_first_block_of_a_pair_issues_the_products_of_both():
     assert len(products) == N // 16 and all("2CTA" in found.code[i].modifiers for i in products)
 
 
+@cache
+def on_b200(name):
+    return lab.kernel(name).predict(on="b200", n=4096)
+
+
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", [spec.name for spec in catalog.ladder("b200").kernels])
 def test_every_rung_of_tcgen05_is_predicted(name):
-    found = lab.kernel(name).predict(on="b200", n=4096)
+    found = on_b200(name)
     assert not found.prediction.unknown
     assert 0 < 2e-12 * 4096**3 / found.prediction.seconds < data_sheets.gpu("b200").peak("bf16", "f32")
     assert found.tflops is None, "nothing was recorded on a B200"
 
 
 def test_waiting_for_every_product_costs_time():
-    slow, fast = (lab.kernel(f"b200/{name}").predict(on="b200", n=4096) for name in ("01_synchronous", "02_pipelined"))
+    slow, fast = (on_b200(f"b200/{name}") for name in ("01_synchronous", "02_pipelined"))
     assert slow.cycles > fast.cycles
 
 

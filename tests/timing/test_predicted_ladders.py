@@ -17,13 +17,13 @@ H200 = lab.gpu("h200")
 
 @pytest.fixture(scope="module")
 def few():
-    return lab.ladder("first_kernels").predict(sizes=[1024, 2048])
+    return lab.ladder("first_kernels").predict(sizes=[128, 256])
 
 
 def test_there_is_a_row_for_every_rung_and_size(few):
     names = [rung.name for rung in catalog.ladder("first_kernels").kernels]
-    assert [(name, n) for name, n, _ in few.rows] == [(name, n) for name in names for n in (1024, 2048)]
-    assert few.sizes == [1024, 2048] and all(isinstance(one, Predicted) for *_, one in few.rows)
+    assert [(name, n) for name, n, _ in few.rows] == [(name, n) for name in names for n in (128, 256)]
+    assert few.sizes == [128, 256] and all(isinstance(one, Predicted) for *_, one in few.rows)
 
 
 def test_a_row_is_what_the_kernel_itself_predicts(few):
@@ -61,13 +61,13 @@ def test_unknown_gpus_and_sizes_are_refused(wrong, error):
 
 
 def test_a_size_without_a_prediction_cannot_be_plotted(few):
-    with pytest.raises(LabError, match="1024, 2048"):
+    with pytest.raises(LabError, match="128, 256"):
         few.plot(4096)
 
 
 def test_predictions_are_hollow_and_every_kind_has_a_legend_entry():
     ladder = catalog.ladder("ampere")
-    found = lab.kernel("ampere/04_swizzled").predict()
+    found = lab.kernel("ampere/04_swizzled").predict(n=1024)
     figure = PredictedLadder(ladder, H200, (("ampere/04_swizzled", 4096, found),)).plot()
     (axes,) = figure.axes
     legend = [text.get_text() for text in axes.get_legend().get_texts()]

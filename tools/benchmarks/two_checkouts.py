@@ -1,10 +1,11 @@
 """Compares the time that this checkout and another one take to simulate a few kernels, with and without hazards.
 
-`python tools/benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other
-checkout, as created by `git worktree add --detach OTHER COMMIT`. Each checkout has its own process. The two launch the
-same kernel in turns, and each reports its processor time, which does not depend on other processes. Each line has the
-milliseconds of both, and two ratios of this checkout to the other: that of the fastest launches, and the median over
-the rounds.
+`python tools/benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12] [--pairs 3]`, where OTHER is the folder of the
+other checkout, as created by `git worktree add --detach OTHER COMMIT`. Each checkout has its own process. The two
+launch the same kernel in turns, and each reports its processor time, which depends on other processes only through the
+caches. Two processes of one checkout differ by several per cent, by where their memory lies, so each line is about
+`--pairs` pairs of processes. It has the milliseconds of both checkouts, and two ratios of this one to the other: that
+of the fastest launches, and the median over all rounds of all pairs.
 """
 
 import argparse
@@ -25,20 +26,19 @@ def main() -> None:
     parser.add_argument("other", type=Path)
     parser.add_argument("--n", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--rungs", nargs="*", default=RUNGS)
+    parser.add_argument("--hazards", choices=("no", "yes"), help="only without, or only with them")
     options = parser.parse_args()
     here = Path(__file__).resolve().parents[2]
-    checkouts = [started(options.other.resolve()), started(here)]
     print(f"{'milliseconds of processor time':32} {'hazards':>8} {'other':>8} {'this':>8} {'fastest':>8} {'median':>8}")
     for name in options.rungs:
         for hazards in (False, True):
-            for one in checkouts:
-                seconds(one, name, options.n, hazards)  # do what happens once: compiling, parsing, generating code
+            if options.hazards == ("no" if hazards else "yes"):
+                continue
             pairs = []
-            for round_ in range(options.rounds):
-                order = checkouts[:: 1 if round_ % 2 else -1]
-                taken = {one: seconds(one, name, options.n, hazards) for one in order}
-                pairs.append([taken[one] for one in checkouts])
+            for _ in range(options.pairs):
+                pairs += measured([options.other.resolve(), here], name, options.n, hazards, options.rounds)
             other, this = (min(column) for column in zip(*pairs, strict=True))
             median = statistics.median(mine / theirs for theirs, mine in pairs)
             print(
@@ -46,9 +46,21 @@ def main() -> None:
                 f"{median:8.3f}",
                 flush=True,
             )
+
+
+def measured(folders: list[Path], name: str, n: int, hazards: bool, rounds: int) -> list[list[float]]:
+    """For each round the processor seconds of a launch in a process of each folder."""
+    checkouts = [started(folder) for folder in folders]
+    for one in checkouts:
+        seconds(one, name, n, hazards)  # do what happens once: compiling, parsing, generating code
+    pairs = []
+    for round_ in range(rounds):
+        taken = {one: seconds(one, name, n, hazards) for one in checkouts[:: 1 if round_ % 2 else -1]}
+        pairs.append([taken[one] for one in checkouts])
     for one in checkouts:
         one.stdin.close()
         one.wait()
+    return pairs
 
 
 def started(checkout: Path) -> subprocess.Popen:

@@ -84,29 +84,43 @@ def one_branch(code: str, groups: Sequence[Conditional]) -> str:
     """The code, with blanks in place of what is never compiled, and of all branches but one where they cut brackets.
 
     A brace that is opened in both branches of an #if is closed once. groups: the `conditionals` of the source.
+    The branch that is left is the first if the brackets then match, or else the last, where an #if without #else that
+    cuts brackets is left out or not.
     """
+    ways = (_branches(code, groups, last, alone) for last in (False, True) for alone in (True, False))
+    first = next(ways)
+    return first if _depth(first) == 0 else next((way for way in ways if _depth(way) == 0), first)
+
+
+def _branches(code: str, groups: Sequence[Conditional], last: bool, alone: bool) -> str:
     left = list(code)
     for lines, never in groups:
-        if len(lines) == 2 and not never:
+        if len(lines) == 2 and not never and alone:
             continue
         branches = [(end, begin) for (_, end), (begin, _) in zip(lines, lines[1:], strict=False)]
         whole = _ENDS.search("".join(left[max(0, lines[0][0] - 400) : lines[0][0]])) and all(
             _is_whole("".join(left[begin:end])) for begin, end in branches
         )
+        stays = (len(lines) - 2 if last else int(never)) if len(lines) > 2 else 1
         for number, (begin, end) in enumerate(branches):
-            if (never and number == 0) or (not whole and number != never):
+            if (never and number == 0) or (not whole and number != stays):
                 left[begin:end] = blank("".join(left[begin:end]))
     return "".join(left)
 
 
 def _is_whole(code: str) -> bool:
     """Whether a branch holds whole statements or declarations."""
+    return _depth(code) == 0 and bool(_ENDS.search(code))
+
+
+def _depth(code: str) -> int:
+    """How many brackets are left open; -1 if one is closed that was never opened."""
     depth = 0
     for sign in re.findall(r"[][(){}]", code):
         depth += 1 if sign in "({[" else -1
         if depth < 0:
-            return False
-    return depth == 0 and bool(_ENDS.search(code))
+            break
+    return depth
 
 
 def emptied(text: str, begin: int, end: int, groups: Sequence[Conditional]) -> str:

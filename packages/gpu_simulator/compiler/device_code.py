@@ -55,12 +55,13 @@ _WHOLE = {"int", "unsigned", "long", "short", "char", "bool", "size_t", "uint"} 
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 _VALUES = {*_WHOLE, "enum", "float", "double"}
-_REAL = re.compile(r"(?:static\s+|inline\s+)*(?P<const>const)\s+(?:float|double)\s+\w+\s*(?:\[[^\]]*\]\s*)*=")
+_REAL = re.compile(r"(?:static\s+|inline\s+)*(?P<const>const)\s+(?:float|double)\s+\w+\s*(?:\[[^\]]*\]\s*)*[=({]")
 _USES_STD = re.compile(r"(?<!cuda::)(?<!namespace )\bstd\s*::")
 _ATTRIBUTE = re.compile(
     r"\b__(?:launch_bounds|cluster_dims|maxnreg|block_size|attribute)__\s*\((?:[^()]|\([^()]*\))*\)"
 )
 _NAME = re.compile(r"(\w+)\s*\(")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _LIKE_A_MACRO = re.compile(r"[A-Z][A-Z0-9_]*\s*\(")
 
 
@@ -72,6 +73,7 @@ _COMPOUND_LITERAL = re.compile(
 # Functions of the runtime library that a kernel can call; nvcc reads this header before every source.
 _OF_THE_RUNTIME = re.compile(r"\bcuda(?:GridDependencySynchronize|TriggerProgrammaticLaunchCompletion)\b")
 _RUNTIME = "cuda_device_runtime_api.h"
+LEFT_OUT = "left out as host code"
 _OF_THE_TOOLKIT = "crt/host_defines.h"  # in the toolkit's own folder, which the compiler reads itself
 _TORCH = re.compile(r"\b(?:torch|at|c10)\s*::")
 _NUMBER = re.compile(r"(?:\b\d|\.\d)(?:[eEpP][+-]|[\w.'])*")
@@ -99,16 +101,22 @@ class DeviceCode(NamedTuple):
 
 
 def device_code(
-    path: Path, text: str, folders: Sequence[Path] = (), has: Callable[[str], bool] = lambda _: False, used: str = ""
+    path: Path,
+    text: str,
+    folders: Sequence[Path] = (),
+    has: Callable[[str], bool] = lambda _: False,
+    used: str = "",
+    alone: bool = False,
 ) -> DeviceCode:
     """The `DeviceCode` of a file. Headers that lie beside it or in `folders` are put in place of their #include.
 
     A library in `folders` that is written for NVRTC, such as CUTLASS, is left to NVRTC as it is.
     has: whether the CUDA toolkit has a header of this name.   used: text outside the file that may name its types.
+    alone: only device code that `used` names, or what that needs, is in it.
     """
     reader = _Reader([folder for folder in folders if not (folder / _OF_THE_TOOLKIT).is_file()], has)
     body = reader.read(path, text)
-    body = reached(body, *reader.scanned(body), reader.bodies, used)
+    body = reached(body, *reader.scanned(body), reader.bodies, used, alone)
     library = f"#include <{LIBRARY}>\n" if _USES_STD.search(body) else ""
     library += f"#include <{_RUNTIME}>\n" if _OF_THE_RUNTIME.search(body) and has(_RUNTIME) else ""
     return DeviceCode(
@@ -258,7 +266,7 @@ class _Reader:
         else:
             what = "a kernel sees no variables of the host; pass it as a parameter, or write constexpr or __constant__"
         for name in item.names:
-            self.host.setdefault(name, f"left out as host code: your line {line} of {file} ({what})")
+            self.host.setdefault(name, f"{LEFT_OUT}: your line {line} of {file} ({what})")
 
     # ---- What a file declares ----
 
@@ -345,13 +353,16 @@ class _Reader:
             return not _HOST.search(item)
         if function:
             return False
-        if "=" not in outside_brackets(head) and "(" in head:  # a prototype, or a macro that may declare anything
-            return bool(re.match(r"\w+\s*\(", head))
+        known = {*names, *self.bodies, *self._constants, *CONSTANTS}
         declared, _, value = head.partition("=")
+        if "=" not in outside_brackets(head) and "(" in head:  # a prototype, or a macro that may declare anything
+            declared, _, value = head.partition("(")
+            computed = re.fullmatch(r"[^,]*\)", value) and set(_WORD.findall(_NUMBER.sub("", value))) <= known
+            if "const" not in words or not computed or value.strip() == ")":  # no number in parentheses: float x(1.f)
+                return bool(re.match(r"\w+\s*\(", head))
         if "const" not in words or "*" in declared or "dim3" in words or _HOST.search(head):
             return False
-        known = {*names, *self.bodies, *self._constants, *CONSTANTS}
-        return bool(_WHOLE & words) or set(re.findall(r"[A-Za-z_]\w*", _NUMBER.sub("", value))) <= known
+        return bool(_WHOLE & words) or set(_WORD.findall(_NUMBER.sub("", value))) <= known
 
 
 def _in_comment(text: str, place: int) -> bool:

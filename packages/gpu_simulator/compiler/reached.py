@@ -15,19 +15,26 @@ _PASTED = re.compile(r"\w\s*##\s*\w")
 
 
 def reached(
-    text: str, items: Sequence[Item], code: str, groups: Sequence[Conditional], macros: Mapping[str, str], used: str
+    text: str,
+    items: Sequence[Item],
+    code: str,
+    groups: Sequence[Conditional],
+    macros: Mapping[str, str],
+    used: str,
+    alone: bool = False,
 ) -> str:
     """The text with empty lines in place of what neither device code nor `used` reaches.
 
     items, code, groups: its declarations, its code without comments, and its conditionals.   macros: what each macro
-    stands for. A static_assert stays unless it names something that is left out.
+    stands for. A static_assert stays unless it names something that is left out.   alone: device code has to be
+    reached, too.
     """
     primary = {name for item in items if item.keep and not item.special for name in item.names}
     by_name: dict[str, list[Item]] = {}
     wanted: list[Item] = []
     for item in items:
         # A template that only a specialisation names is one of a library, which may use it without being asked here.
-        if item.keep and not item.root and item.names and not (item.special and not item.names & primary):
+        if item.keep and (alone or not item.root) and item.names and not (item.special and not item.names & primary):
             for name in item.names:
                 by_name.setdefault(name, []).append(item)
         elif item.keep and not item.head.startswith("static_assert"):

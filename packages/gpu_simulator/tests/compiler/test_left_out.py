@@ -33,6 +33,8 @@ def refused(source: str, kernel: str = "k", **options) -> str:
         (f"const float LEAST = -FLT_MAX, HALF = .5f;\n{K} x[0] = LEAST < 0 ? HALF : 1; }}", 0.5),
         (f"static const float A[2] = {{2.F, 3}}, E = 8;\nconst double B = -E / 4, C[] = {{B, 3.5}};\n{K} x[0] = A[1] * C[0] + C[1]; }}", -2.5),
         (f"constexpr int A = 2;\nnamespace n {{ enum {{ C = 3 }}; static const double B = 0x1p4 * A * C; }}\n{K} x[0] = n::B; }}", 96),
+        (f"static const float X(1e-1f);\nconst float Y{{2}};\nconst double Z(-X * 2.F);\nconst float of(float);\nconst float none();\n{K} x[0] = Z < -.1f ? Y : 0; }}", 2),
+        (f"const float X(.5f);\nstatic const int N(3);\n{K} x[0] = X * N; }}", 1.5),
         (f"#define EDGE 4\nconst double AREA = EDGE * EDGE;\n{K} x[0] = AREA; }}", 16),
         # Aliases of types of headers that are not here, and classes with such members.
         (f"#include <cublas_v2.h>\nusing handle_t = cublasHandle_t;\ntypedef cudnnDescriptor_t desc_t;\n{K} x[0] = 1; }}", 1),
@@ -58,6 +60,12 @@ def refused(source: str, kernel: str = "k", **options) -> str:
         ("#ifdef _WIN32\nstatic int\n#else\nint\n#endif\nhost(int a)\n{ return a; }\n" + K + " x[0] = 6; }", 6),
         (f"{K}\n#if __CUDA_ARCH__ >= 700\n  if (x[0] == 0) {{\n#else\n  for (;;) {{\n#endif\n    x[0] = 7;\n  }}\n}}\n"
          "__host__ void go(float* x) { k<<<1, 1>>>(x); }", 7),
+        # Branches that open a different number of braces.
+        *((f"{K}\n#if {one}\n  if (x[0] == 0) {{\n#else\n  for (int i = 0; i < 2; i++) {{ if (i) {{\n#endif\n    x[0] = 7;\n  }}\n"
+           f"#if {other}\n  }}\n#endif\n}}\nint main() {{ k<<<1, 1>>>(0); std::cout; }}", 7)
+          for one, other in (("__CUDA_ARCH__ >= 700", "!(__CUDA_ARCH__ >= 700)"), ("__CUDA_ARCH__ < 700", "__CUDA_ARCH__ >= 700"))),
+        (f"{K}\n#if __CUDA_ARCH__\n  if (x[0] == 0) {{ {{\n#else\n  {{\n#endif\n    x[0] = 9;\n  }}\n#ifdef __CUDA_ARCH__\n  }}\n#endif\n}}\n"
+         "int main() { k<<<1, 1>>>(0); }", 9),
         (f"#if 0  // old\nint main() {{ it's\n#endif\n#if 0 || 1\n{K} x[0] = 8; }}\n#endif\n#if 0\n}}\n#else\nint main() {{ k<<<1, 1>>>(0); }}\n#endif", 8),
         # Words before a class.
         (f"__align__(8) struct Pair {{ int n; float x; }};\n__device__ Pair of() {{ return {{1, 2.f}}; }}\n{K} x[0] = of().x; }}", 2),
@@ -94,6 +102,18 @@ def test_directives_stay_where_only_a_part_of_them_is_left_out(tmp_path):
 def test_an_error_says_which_line_was_left_out_as_host_code(host, use, line):
     assert f"left out as host code: your line {line} of source.cu" in refused(f"{host}\n{K} x[0] = {use}; }}")
     assert "left out as host code" not in refused(f"{host}\n{K} x[0] = missing; }}")
+
+
+def test_only_the_kernel_that_needs_what_was_left_out_is_refused():
+    source = (
+        "#include <vector>\nstruct Work { std::vector<int> list; float scale; };\n"
+        "__device__ float of(Work* w) { return w->scale; }\n__device__ float two() { return 2; }\n"
+        "__global__ void uses(Work* w, float* x) { x[0] = of(w); }\ntemplate <class T> __global__ void t(T* x) { x[0] = 3; }\n"
+        f"{K} x[0] = two(); }}"
+    )
+    assert [first(source, kernel) for kernel in ("k", "_Z1kPf", "t<float>")] == [2, 2, 3]
+    assert "left out as host code: your line 2" in refused(source, "uses")
+    assert '"too" is undefined' in refused(source.replace("= two()", "= too()"), "k")
 
 
 @pytest.mark.parametrize(
