@@ -68,8 +68,9 @@ def climb(bench: Bench, rung: str, n: int = 8192, *, cublas: bool = False) -> Cl
     A rung is earned when all exercises are solved whose key `earns` names it. Raises `LabError` for a rung or a size
     that the bench does not have.
     """
-    bench.tflops(rung, n)
-    rows = [row for row in bench.up_to(rung).rows if row.n == n]
+    shown = bench.up_to(rung)
+    shown.tflops(rung, n)
+    rows = [row for row in shown.rows if row.n == n]
     earned: dict[str, list[str]] = {}
     for one in exercises().values():
         earned.setdefault(one.criteria.get("earns", ""), []).append(one.name)

@@ -1,4 +1,4 @@
-"""Checks short exercises that ask for a few numbers: what is right is computed, what goes wrong stands beside the task."""
+"""Checks short exercises that ask for a few numbers: what is right is computed, and slips stand beside the task."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ def by_numbers(right: Callable[[], Right]) -> Callable[[Exercise, Any, dict[str,
                 reasons.append(f"{name} is not {value:,}. {next(slips, asked)}")
         if reasons:
             raise WrongAnswer(exercise, reasons)
-        return Solved(exercise.title, [*((name, f"{value:,}") for name, value in wanted.items()), ("so", told["solved"])])
+        return Solved(
+            exercise.title, [*((name, f"{value:,}") for name, value in wanted.items()), ("so", told["solved"])]
+        )
 
     return judge
