@@ -12,7 +12,7 @@ def without_steps(registers, threads):
 
 
 def rounded_up(registers, threads):
-    """(172, 128) returned 3; expected 2"""
+    """(168, 128) returned 4; expected 3"""
     return -(-65_536 // (-(-registers // 8) * 8 * threads))
 
 
