@@ -9,7 +9,6 @@ import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab_classroom import skeletons
-from gemm_lab_lessons.ch06.pipe_counts import pipe_counts
 from gemm_results import plots
 from gemm_results.published import published
 from gemm_results.roofline_model import l2_argument
@@ -260,24 +259,3 @@ def test_waves_at_2048():
     small = K[8](BLOCK_M=128, BLOCK_N=128, NUM_WARPS_M=2, NUM_WARPS_N=2)
     assert small.occupancy(small.compile(ARCH), on="t4").blocks == 2
     assert small.run(256, timed=False).passed and (2048 // 128) ** 2 == 256
-
-
-# ---- Conflicts that the layout has not ----
-
-
-def test_with_the_same_layout_and_no_conflict_the_pipe_counts_more_and_03_more_than_04():
-    rows = {row[0]: row[1:] for row in pipe_counts("t4/02", "t4/03", "t4/04", "simt/03")._table().rows}
-    three, four = rows["t4/03_swizzled"], rows["t4/04_register_prefetch"]
-    assert three[:3] == four[:3] and three[0] == three[1] and three[2] == "0"
-    more = {name: float(row[4].rstrip("%")) for name, row in rows.items()}
-    assert more["t4/03_swizzled"] > 10 * more["t4/04_register_prefetch"] > 0
-    assert rows["simt/03_shared_memory_tiles"][2] == "0" and max(more, key=more.get) == "simt/03_shared_memory_tiles"
-    assert rows["t4/02_vectorized_copy"][2] != "0"
-    assert [K[number].regions["layout"] for number in (3, 4)] == [K[3].regions["layout"]] * 2
-    counted = K[3].run(512, backend="simulator", timed=False).report.totals
-    assert (f"{counted.ideal_wavefronts:,}", f"{counted.wavefronts:,}") == (three[0], three[1])
-
-
-def test_a_kernel_that_is_not_recorded_has_no_pipe_counts():
-    with pytest.raises(KeyError):
-        pipe_counts("ceilings/mma_m16n8k8_f16")

@@ -9,8 +9,6 @@ from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.remembered import solved
 from gemm_lab.notebook.remembered.kept import Kept
 from gemm_lab_lessons.shared.climb import BESIDE, LIT, OPEN, climb
-from gemm_lab_lessons.shared.speed_tables import published_percents, speeds
-from gemm_results.published import published
 from gpu_simulator.errors import LabError
 
 
@@ -60,19 +58,3 @@ def test_a_rung_or_a_size_that_is_not_there_is_named(bench):
         climb(bench, "ampere/01")
     with pytest.raises(LabError, match="There is no row for “t4/03” at 2048"):
         climb(bench, "t4/03", 2048)
-
-
-def test_the_table_of_speeds_has_what_the_bench_says(bench):
-    table = speeds(bench, ["t4/07", "t4/08"], (4096, 8192), "cutlass_sm75")._table()
-    row = table.rows[1]
-    assert row[0] == "t4/08" and row[2] == f"{bench.tflops('t4/08', 8192):.1f}"
-    assert row[4] == f"{bench.ratio('t4/08', 'cutlass_sm75', 8192):.3f}" and "H200" in table.caption
-
-
-SOURCE = ("ampere_rtx5090", "rtx5090", 8192)
-
-
-def test_the_table_of_published_percentages_leaves_out_what_is_not_published():
-    told = {row.kernel: row for row in published() if (row.source, row.gpu, row.n) == SOURCE}
-    rows = {row[0]: row[1:] for row in published_percents(*SOURCE[:2])._table().rows}
-    assert rows["v8"][2] == f"{told['v8'].percent_of_peak:.2f}" and "–" in rows["v1"]
