@@ -22,7 +22,7 @@ NO_CHROMIUM = (
     "The picture of a widget is a screenshot in Chromium, and there is none here, so nothing was stored. On Debian: "
     "apt install chromium. A browser elsewhere can be named in GEMM_LAB_CHROMIUM."
 )
-COLOURS, APART = 48, 8  # of the palette, which keeps a picture below 60,000 characters of base64
+COLOURS, APART = 24, 14  # of the palette, which keeps a picture below 30,000 characters of base64
 WIDTH, HIGH = 824, 1500  # pixels of the page, whose margins of 12 leave 800 for the widget
 
 

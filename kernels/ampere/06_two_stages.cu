@@ -70,11 +70,13 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
   load(0);
   int stage = 0;
   for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, stage ^= 1) {
+    // region: hand_over
     cp_async_wait<0>();                                       // a thread waits for its own copies of this tile
     // The warps' ldmatrix waits for every thread's copies. The next copies wait for the readers of the buffer that they
     // overwrite: a warp that comes here has multiplied the tile before.
     __syncthreads();                                          // one for each k tile
     if (k_tile + BLOCK_K < K) load(stage ^ 1);                // in flight during the whole multiplication
+    // end region
     const uint32_t stage_a = lane_a + stage * STAGE_BYTES, stage_b = lane_b + stage * STAGE_BYTES;
 
     // region: multiply

@@ -122,13 +122,19 @@ def test_without_a_kind_a_whole_number_is_exact_and_another_is_an_estimate():
 
 EXACT = {
     "01_swap": 1, "03_sum": 2048, "03_work": 64, "04_apart": 8, "04_shifted": 5, "04_shorter": 4, "04_twelve": 4,
-    "05_absolute": 4, "05_step": -16, "05_two": 2, "05_modulo_four": 2, "07_rotation": 6,
+    "05_absolute": 4, "05_step": -16, "05_two": 2, "05_modulo_four": 2, "06_mma": 256, "06_waits": 96,
+    "06_degree": 8, "06_blocks": 1, "06_store": 8, "07_rotation": 6, "07_left": 2, "07_third_stage": 1,
+    "07_copies": 6, "07_narrow": 8, "08_ninth": 168,
 }  # fmt: skip
 
 
 def test_the_table_has_the_exact_questions():
     assert set(EXACT) == {name for name, entry in questions().items() if "exact" in entry}
     assert not [name for name, entry in questions().items() if entry.get("unit") == "wavefronts" and "factor" in entry]
+
+
+def test_every_question_has_a_hint_and_a_reason():
+    assert [name for name, entry in questions().items() if not entry.get("hint") or not entry.get("why")] == []
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -146,7 +152,8 @@ def test_an_estimate_says_its_tolerance_before_and_after(name):
     question = lab.guess(name)
     assert f"(right {question.tolerance})" in question._repr_html_()
     assert f": right {question.tolerance}." in repr(question.answer(10.01).compare(10.0))
-    for far in (10 * question.factor + 0.1, 10 / question.factor / 1.05, -10):
+    low = 10 / question.factor if question.factor >= 2 else 10 * (2 - question.factor)
+    for far in (10 * question.factor + 0.1, low / 1.05, -10):
         assert not question.answer(far).compare(10.0).close
 
 

@@ -178,9 +178,9 @@ def sets_an_exercise(book):
 def keeps_answers_folded(book):
     """A stored notebook shows no answer to a question of its own, unless the reader unfolds it.
 
-    Notebooks 06 to 12 may still print beside an answer what led to it.
+    Notebooks 09 to 12 may still print beside an answer what led to it.
     """
-    rewritten = book.cells[0].source[:4] < "# 06"
+    rewritten = book.cells[0].source[:4] < "# 09"
     for cell in code(book):
         if rewritten and re.search(r'lab\.guess\("(?!\d\d_\w+"\))', cell.source):
             yield f"question, hint or reason in the cell instead of questions.toml: {cell.source[:40]}"

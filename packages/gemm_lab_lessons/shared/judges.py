@@ -1,4 +1,4 @@
-"""What the exercises of several chapters ask of a kernel: the criteria of the folder of that name."""
+"""What exercises of several chapters ask: of a kernel, the criteria of the folder of that name; or a few numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gemm_lab.lab import Kernel
+from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
 from gemm_lab.notebook.judges.criteria import Criteria
 from gemm_lab_lessons.shared.criteria import code_criteria
 from gemm_lab_lessons.shared.criteria.brackets import sums_beside_xor
@@ -39,3 +40,24 @@ class LessonCriteria(Criteria):
 
 
 CRITERIA = [LessonCriteria()]
+
+
+def judge_numbers(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
+    """Check a short exercise that asks for a few numbers.
+
+    In exercises.toml, `right` has them, `asks` says what each of them counts, `slips` has tables of a number's name, a
+    wrong value and what that value `says`, and `solved` is a sentence for the card of a right answer.
+    """
+    told, reasons = exercise.criteria, []
+    names = tuple(told["right"])
+    for name, value in zip(names, numbers_of(exercise, choices, names), strict=True):
+        if value != told["right"][name]:
+            slips = (slip["says"] for slip in told["slips"] if slip.get(name) == value)
+            again = f"Count once more {told['asks'][name]}."
+            reasons.append(f"{name} is not {value:,}. {next(slips, again)}")
+    if reasons:
+        raise WrongAnswer(exercise, reasons)
+    return Solved(exercise.title, [*((name, f"{told['right'][name]:,}") for name in names), ("so", told["solved"])])
+
+
+JUDGES = {"numbers": judge_numbers}

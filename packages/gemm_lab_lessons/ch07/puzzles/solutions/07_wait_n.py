@@ -1,0 +1,2 @@
+def wait_n(closed, needed):
+    return closed - 1 - needed
