@@ -146,7 +146,7 @@ _STEPS = {
 
 def ordered(steps: Sequence[str]) -> str:
     """Stone 3 for two warpgroups, each with 64 of 128 rows, whose main loop does `steps` in this order."""
-    text = stone(3).replace("NUM_THREADS = 128", "NUM_THREADS = 256").replace("BLOCK_M == 64", "BLOCK_M == 128")
+    text = stone(3).text.replace("NUM_THREADS = 128", "NUM_THREADS = 256").replace("BLOCK_M == 64", "BLOCK_M == 128")
     text = text.replace("tiles + stage * STAGE);", "tiles + stage * STAGE) + threadIdx.x / 128 * 512;")
     before, rest = text.split("    mbarrier_wait_parity(", 1)
     after = rest[rest.index("  }\n\n") :]
@@ -197,7 +197,7 @@ def fused(answer: Function) -> Facts:
     a, b = (random.integers(-2, 3, shape).astype(ml_dtypes.bfloat16) for shape in ((m, k), (n, k)))
     bias = (2 * random.standard_normal(n)).astype(np.float32)
     d = np.full((m, n), np.nan, ml_dtypes.bfloat16)
-    head, tail = stone(2).split("  for (int n = 0; n < BLOCK_N / 8; n++)\n    for (int half")
+    head, tail = stone(2).text.split("  for (int n = 0; n < BLOCK_N / 8; n++)\n    for (int half")
     source = head.replace("__nv_bfloat16* d, int M", "__nv_bfloat16* d, const float* bias, int M") + text + "\n}\n"
     ran = simulate(
         source,
