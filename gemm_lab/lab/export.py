@@ -55,10 +55,11 @@ def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None =
 
         return _INCLUDE.sub(replace, text)
 
+    source = source or spec.source
     return (
         f"// {spec.name}, exported by gemm-lab.\n"
         f"// Build: nvcc -O3 -std=c++17 {target} FILE.cu   Run: ./a.out [m n k]\n"
-        f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source or spec.source)}\n{_main(spec, config, source or spec.source)}"
+        f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source)}\n{_main(spec, config, source)}"
     )
 
 

@@ -1,6 +1,6 @@
 """Runs a product whose B is MN-major on the simulator, with the descriptors that a learner has written.
 
-    multiply([word(k) for k in (0, 16, 32, 48)])      # -> (the simulation, D, what D should be)
+multiply([word(k) for k in (0, 16, 32, 48)])      # -> (the simulation, D, what D should be)
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ def source() -> str:
 def multiply(words: Sequence[int], seed: int = 0) -> tuple[Simulation, np.ndarray, np.ndarray]:
     """Multiply with these four descriptors of B. D begins as NaN; the inputs are whole numbers from -4 to 4."""
     random = np.random.default_rng(seed)
-    a, b = (
-        random.integers(-4, 5, shape).astype(ml_dtypes.bfloat16) for shape in ((ROWS, DEPTH), (DEPTH, COLUMNS))
-    )
+    a, b = (random.integers(-4, 5, shape).astype(ml_dtypes.bfloat16) for shape in ((ROWS, DEPTH), (DEPTH, COLUMNS)))
     d = np.full((ROWS, COLUMNS), np.nan, np.float32)
     maps = [TensorMap.of(array, (64, 64), swizzle=128) for array in (a, b)]
     ran = simulate(

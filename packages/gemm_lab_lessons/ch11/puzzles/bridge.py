@@ -19,7 +19,6 @@ from gemm_lab_lessons.ch10.block_order import Wave
 from gemm_lab_lessons.ch11.mn_major import multiply
 from gemm_lab_lessons.ch11.stones import stone
 from gpu_simulator.argument_checks import shown
-from gpu_simulator.compiler import CompileError
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, encode_sm90
 from gpu_simulator.hardware.tensor_map import TensorMap
 from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, encode
@@ -48,7 +47,8 @@ def turn(answer: Function) -> Facts:
 @register(
     "11_newest",
     title="The N of the wait",
-    task="Write newest(committed, needed): groups of wgmma number 0 to committed − 1 have been committed, and now group "
+    task="Write newest(committed, needed): groups of wgmma number 0 to committed − 1 have been committed, and now "
+    "group "
     "number `needed` has to be complete. Which is the largest N with which wgmma_wait_group<N>() makes sure of it?",
     hint="wgmma_wait_group<N>() returns when all groups but the N newest are complete. How many groups are newer than "
     "the one that you need?",
@@ -67,7 +67,14 @@ def newest(answer: Function) -> Facts:
     hint="A stage holds BLOCK_M × BLOCK_K values of A and BLOCK_N × BLOCK_K of B, and one stage is being read.",
 )
 def in_flight(answer: Function) -> Facts:
-    cases = [(128, 128, 64, 3), (128, 256, 64, 4), (64, 64, 64, 2), (128, 128, 64, 6), (64, 24, 64, 1), (64, 192, 32, 5)]
+    cases = [
+        (128, 128, 64, 3),
+        (128, 256, 64, 4),
+        (64, 64, 64, 2),
+        (128, 128, 64, 6),
+        (64, 24, 64, 1),
+        (64, 192, 32, 5),
+    ]
     right = [(case, (case[0] + case[1]) * case[2] * 2 * (case[3] - 1)) for case in cases]
     expect_all(
         answer,
@@ -108,14 +115,23 @@ def last_round(answer: Function) -> Facts:
 @register(
     "11_hit_share",
     title="Block order as an equation",
-    task="Write hit_share(rows, columns, block_m, block_n): `rows` × `columns` tiles of D are computed at the same time, "
-    "and all go along k together. Which share of what they read, 0 to 1, has another tile of them read as well, so that "
+    task="Write hit_share(rows, columns, block_m, block_n): `rows` × `columns` tiles of D are computed at the same "
+    "time, "
+    "and all go along k together. Which share of what they read, 0 to 1, has another tile of them read as well, so "
+    "that "
     "L2 can serve it?",
     hint="Count the rows and columns of A and B. All tiles together read rows · columns · (block_m + block_n) of them; "
     "how many different ones are there?",
 )
 def hit_share(answer: Function) -> Facts:
-    cases = [(1, 1, 128, 128), (1, 132, 128, 256), (8, 16, 128, 128), (16, 8, 128, 256), (11, 12, 128, 192), (3, 12, 64, 64)]
+    cases = [
+        (1, 1, 128, 128),
+        (1, 132, 128, 256),
+        (8, 16, 128, 128),
+        (16, 8, 128, 256),
+        (11, 12, 128, 192),
+        (3, 12, 64, 64),
+    ]
 
     def wave(rows: int, columns: int, block_m: int, block_n: int) -> Wave:
         read = rows * columns * (block_m + block_n)
@@ -183,7 +199,8 @@ def order(answer: Function) -> Facts:
 @register(
     "11_fused",
     title="Bias and SiLU in the epilogue",
-    task="Write epilogue(): it returns the CUDA text that stores D = silu(AB + bias) in place of D = AB, where bias has "
+    task="Write epilogue(): it returns the CUDA text that stores D = silu(AB + bias) in place of D = AB, where bias "
+    "has "
     "one float for each column and silu(x) is x / (1 + exp(−x)). Round to BF16 once, at the end.",
     hint="Two neighbouring sums belong to the columns col + n * 8 and col + n * 8 + 1. Add the bias to each before "
     "the activation; __expf(-x) is the exponential of the machine.",
@@ -229,10 +246,12 @@ def fused(answer: Function) -> Facts:
 @register(
     "11_mn_major",
     title="A descriptor for an MN-major operand",
-    task="Write descriptor(start, k): the 64-bit descriptor of wgmma for the products of k to k + 15, where k is 0, 16, "
+    task="Write descriptor(start, k): the 64-bit descriptor of wgmma for the products of k to k + 15, where k is 0, "
+    "16, "
     "32 or 48, of a tile of B at byte `start` of shared memory. The tile lies as the table above says: 64 values of k, "
     "128 columns, the 128-byte swizzle, neighbours along N.",
-    hint="Bits 0 to 13 have the start, 16 to 29 the leading offset, 32 to 45 the stride offset, each divided by 16; bits "
+    hint="Bits 0 to 13 have the start, 16 to 29 the leading offset, 32 to 45 the stride offset, each divided by 16; "
+    "bits "
     "62 and 63 have 1 for the 128-byte swizzle. Sixteen values of k are sixteen rows of 128 bytes further. The leading "
     "offset leads to the next 64 columns, the stride offset to the next eight values of k.",
 )
@@ -314,7 +333,8 @@ def tensor_map(answer: Function) -> Facts:
     task="Write exposed(k_tiles, cycles, epilogue, turns): the cycles of a tile of D in which its tensor cores have no "
     "products. A tile has k_tiles k tiles of `cycles` each. With turns False all consumers store it together, with "
     "turns True the other consumer multiplies a tile of the same size meanwhile.",
-    hint="Together: the whole epilogue. In turns: what is left of it when the other's products are done, and never less "
+    hint="Together: the whole epilogue. In turns: what is left of it when the other's products are done, and never "
+    "less "
     "than nothing.",
 )
 def exposed(answer: Function) -> Facts:

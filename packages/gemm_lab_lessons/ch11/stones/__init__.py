@@ -1,8 +1,8 @@
 """Three kernels for readers who are stuck in notebook 11b, each a step nearer to the rungs of the ladder.
 
-    from gemm_lab_lessons.ch11.stones import stone
-    stone(1)            # shows its text, folded
-    stone(1).text
+from gemm_lab_lessons.ch11.stones import stone
+stone(1)            # shows its text, folded
+stone(1).text
 """
 
 from __future__ import annotations

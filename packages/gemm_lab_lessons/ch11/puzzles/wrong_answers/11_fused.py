@@ -21,7 +21,12 @@ def _changed(*changes):
 
 def zeros():
     """elements are wrong"""
-    return _changed(("__floats2bfloat162_rn(left / (1 + __expf(-left)), right / (1 + __expf(-right)))", "__floats2bfloat162_rn(0, 0)"))
+    return _changed(
+        (
+            "__floats2bfloat162_rn(left / (1 + __expf(-left)), right / (1 + __expf(-right)))",
+            "__floats2bfloat162_rn(0, 0)",
+        )
+    )
 
 
 def stores_nothing():
@@ -52,7 +57,10 @@ def sigmoid_alone():
 def rounded_before_the_activation():
     """elements are wrong"""
     return _changed(
-        ("acc[n][half * 2] + bias[col + n * 8]", "__bfloat162float(__float2bfloat16(acc[n][half * 2] + bias[col + n * 8]))"),
+        (
+            "acc[n][half * 2] + bias[col + n * 8]",
+            "__bfloat162float(__float2bfloat16(acc[n][half * 2] + bias[col + n * 8]))",
+        ),
         (
             "acc[n][half * 2 + 1] + bias[col + n * 8 + 1]",
             "__bfloat162float(__float2bfloat16(acc[n][half * 2 + 1] + bias[col + n * 8 + 1]))",

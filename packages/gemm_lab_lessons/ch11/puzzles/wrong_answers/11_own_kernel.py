@@ -56,7 +56,9 @@ def no_barrier_before_the_tiles_are_written_again():
 
 def the_next_copy_does_not_wait_for_the_products():
     """wgmma.wait_group"""
-    return _changed(3, ("    wgmma_wait_group<0>();\n", ""), ("  const int lane", "  wgmma_wait_group<0>();\n  const int lane"))
+    return _changed(
+        3, ("    wgmma_wait_group<0>();\n", ""), ("  const int lane", "  wgmma_wait_group<0>();\n  const int lane")
+    )
 
 
 def bytes_of_one_matrix():

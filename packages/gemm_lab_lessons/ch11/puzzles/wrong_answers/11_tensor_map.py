@@ -4,7 +4,9 @@ import struct
 
 
 def _packed(address, sizes, strides, box, steps=(1, 1, 1, 1, 1), rest=(2, 6, 128, 64, 0)):
-    return struct.pack("<8sQ5I4Q5H5B5B", b"LabTMap\x01", address, *sizes, *strides, *box, *steps, *rest).ljust(128, b"\0")
+    return struct.pack("<8sQ5I4Q5H5B5B", b"LabTMap\x01", address, *sizes, *strides, *box, *steps, *rest).ljust(
+        128, b"\0"
+    )
 
 
 def zeros(address, rows, columns, box_rows, box_columns):
@@ -14,7 +16,9 @@ def zeros(address, rows, columns, box_rows, box_columns):
 
 def not_filled_up(address, rows, columns, box_rows, box_columns):
     """a tensor map has 128 bytes"""
-    return _packed(address, (columns - 1, rows - 1, 0, 0, 0), (columns * 2, 0, 0, 0), (box_columns, box_rows, 1, 1, 1))[:88]
+    return _packed(address, (columns - 1, rows - 1, 0, 0, 0), (columns * 2, 0, 0, 0), (box_columns, box_rows, 1, 1, 1))[
+        :88
+    ]
 
 
 def rows_first(address, rows, columns, box_rows, box_columns):
