@@ -56,10 +56,11 @@ def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None =
 
         return _INCLUDE.sub(replace, text)
 
+    source = source or spec.source
     return (
         f"// {spec.name}, exported by gemm-lab.\n"
         f"// Build: nvcc -O3 -std=c++17 {target} FILE.cu   Run: ./a.out [m n k]\n"
-        f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source or spec.source)}\n{_main(spec, config)}"
+        f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source)}\n{_main(spec, config, source)}"
     )
 
 
@@ -84,7 +85,7 @@ def own_kernel(source: str, grid: Sequence[str], block: Sequence[int]) -> str:
     return text.replace("<<<grid, NUM_THREADS,", f"<<<grid, dim3({', '.join(map(str, threads))}),")
 
 
-def _main(spec: KernelSpec, config: Mapping[str, int]) -> str:
+def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
     problem = spec.problem
     t_in, t_out = _C_TYPES[problem.dtype_in], _C_TYPES[problem.dtype_out]
     values = {"a": "a", "b": "b", "c": "c", "d": "d", "m": "M", "n": "N", "k": "K", "alpha": "alpha", "beta": "beta"}
@@ -95,7 +96,7 @@ def _main(spec: KernelSpec, config: Mapping[str, int]) -> str:
     multiples = " || ".join(
         f"{axis.upper()} % ({_c_expression(str(expression))})" for axis, expression in spec.multiples.items()
     )
-    smem = "SMEM_BYTES" if re.search(r"constexpr\s+int\s+SMEM_BYTES", spec.source) else "0"
+    smem = "SMEM_BYTES" if re.search(r"constexpr\s+int\s+SMEM_BYTES", source) else "0"
     alpha, beta = ("2.0f", "-1.0f") if problem.uses_c else ("1.0f", "0.0f")
     main = Template((Path(__file__).parent / "exported" / "main.cu").read_text(encoding="utf-8"))
     return "\n" + main.substitute(

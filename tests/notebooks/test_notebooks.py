@@ -32,6 +32,7 @@ SERIES = (
     "10_hopper_wgmma",
     "10b_power",
     "11_b200",
+    "11b_your_own_kernel",
     "12_scoreboard",
 )
 PATHS = sorted(FOLDER.glob("*.ipynb"))

@@ -1,0 +1,2 @@
+def newest(committed, needed):
+    return committed - 1 - needed

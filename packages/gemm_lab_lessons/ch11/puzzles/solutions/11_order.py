@@ -1,0 +1,2 @@
+def turn_of_the_ring():
+    return ["wait", "multiply", "drain", "barrier", "copy"]
