@@ -1,9 +1,9 @@
 // 02_split_k.cu: several blocks share a tile of D, each with a part of K; the last to finish adds their sums.
 // Extends 01_one_tile.cu: with few tiles, more multiprocessors read B at once.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
-// A100, RTX 5090, H100.   Notebook 10c.
+// A100, RTX 5090, H100.   Notebook 10.
 #include <cuda_bf16.h>
-#include "config.cuh"  // BLOCK_M 64, BLOCK_N 128, BLOCK_K 64, NUM_WARPS 4, NUM_STAGES 6, SPLIT 4, SLOTS 512
+#include "config.cuh"  // BLOCK_M 64, BLOCK_N 128, BLOCK_K 64, NUM_WARPS 4, NUM_STAGES 4, SPLIT 4, SLOTS 512
 #include "ptx/cp_async.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mma_sync.cuh"
@@ -17,7 +17,7 @@ constexpr int SMEM_BYTES = NUM_STAGES * STAGE_BYTES;
 constexpr int CHUNKS = BLOCK_K / 8;                           // of 16 bytes, in a row of either tile
 constexpr int ROWS = NUM_THREADS / CHUNKS;                    // rows of a tile that one pass of all threads copies
 
-// A slot holds the sums that one block has for its part of K: a thread's own four by four, those of neighbours side by side.
+// A slot holds the sums of one block, in the order of its threads: neighbours write neighbouring 16 bytes.
 constexpr int FRAGMENTS = BLOCK_M / MMA_M * WARP_N / MMA_N;
 __device__ float4 workspace[SLOTS][FRAGMENTS][NUM_THREADS];
 __device__ unsigned arrived[SLOTS];                           // blocks of a tile whose sums are in the workspace
@@ -104,7 +104,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
     __syncthreads();                                          // and only when all threads have written does one count
     __shared__ bool is_last;
     if (threadIdx.x == 0) is_last = atomicInc(&arrived[tile], splits - 1) == splits - 1;   // back to 0 after the last
-    __syncthreads();
+    __syncthreads();                                          // everyone waits for the answer
     if (!is_last) return;
     __threadfence();                                          // the reads below come after the count
     #pragma unroll
