@@ -149,3 +149,70 @@ def recorded(m: int, regime: str = "sustained", gpu: str = "h200") -> Recorded:
     order = {"cublas": 0, "cublaslt_best": 1}
     rows.sort(key=lambda row: (order.get(row.kernel, 2), row.kernel, int(_parts(row) or 0)))
     return Recorded(m, regime, tuple(rows))
+
+
+# ---- Pictures ----
+
+
+@style.drawn
+def plot_work(tiles: int, k_tiles: int, sms: int, split: int) -> Figure:
+    """Who multiplies which k tiles, when: whole tiles, tiles cut into `split` parts, and one row of work for all.
+
+    A row is a multiprocessor, a colour is a tile of D, and the width of a bar is its number of k tiles.
+    """
+    ways = [(f"whole tiles: {tiles} blocks", _in_rounds(tiles, k_tiles, sms, 1))]
+    ways.append((f"{split} parts of each: {tiles * split} blocks", _in_rounds(tiles, k_tiles, sms, split)))
+    ways.append(("stream-K: one row of work", [stream_k(block, sms, tiles, k_tiles) for block in range(sms)]))
+    longest = max(_length(work) for _, way in ways for work in way)
+    fig = style.figure(style.WIDTH, 0.75 + len(ways) * (0.62 + 0.22 * sms))
+    height = fig.get_figheight()
+    for place, (title, way) in enumerate(ways):
+        top = 0.5 + place * (0.62 + 0.22 * sms)
+        ax = style.axes(fig, left=0.75, right=0.5, top=top, bottom=height - top - 0.22 * sms)
+        for sm, work in enumerate(way):
+            begin = 0
+            for tile, first, last in work:
+                ax.barh(
+                    sm, last - first, left=begin, height=0.78, color=style.tint(style.GROUPS[tile % 8], 0.55),
+                    edgecolor=style.PAPER,
+                )  # fmt: skip
+                begin += last - first
+        ax.axvline(max(map(_length, way)), color=style.INK, linewidth=style.LINE)
+        ax.set(xlim=(0, longest + 0.5), ylim=(sms - 0.4, -0.6), yticks=range(sms))
+        style.axis_titles(ax, "", f"{title}; the last is done after {max(map(_length, way))} k tiles")
+    style.caption(fig, "Rows: multiprocessors. Colours: tiles of D. Across: k tiles, one after the other.", 0.75)
+    return fig
+
+
+def _in_rounds(tiles: int, k_tiles: int, sms: int, split: int) -> list[list[tuple[int, int, int]]]:
+    parts = [
+        (tile, k_tiles * part // split, k_tiles * (part + 1) // split) for part in range(split) for tile in range(tiles)
+    ]
+    return [parts[sm::sms] for sm in range(sms)]
+
+
+def _length(work: list[tuple[int, int, int]]) -> int:
+    return sum(last - first for _, first, last in work)
+
+
+@style.drawn
+def plot_splits(found: list[Recorded], dram_tb_s: float) -> Figure:
+    """Microseconds over the parts of K, for several numbers of rows, with cuBLAS and the time that B alone needs."""
+    fig = style.figure(style.WIDTH, 4.0)
+    ax = style.axes(fig, left=0.75, right=2.4, top=0.5, bottom=0.95)
+    labels = []
+    for one, colour in zip(found, (style.BLUE, style.ORANGE, style.GREEN), strict=False):
+        times = [microseconds(one.split(parts)) for parts in SPLITS]
+        ax.plot(range(len(SPLITS)), times, color=colour, marker="o", linewidth=style.LINE)
+        labels.append((times[-1], f"{one.m} rows of A", colour))
+        library = microseconds(one.of("cublas"))
+        ax.plot([-0.25, len(SPLITS) - 1], [library, library], color=colour, linewidth=style.THIN, linestyle="--")
+    floor = 2 * EDGE * EDGE / dram_tb_s / 1e6
+    ax.axhspan(0, floor, color=style.MEMORY["DRAM"], alpha=0.12, linewidth=0)
+    labels.append((floor / 2, "reading B at the data sheet’s speed", style.MEMORY["DRAM"]))
+    ax.set(xlim=(-0.25, len(SPLITS) - 0.8), ylim=(0, None), xticks=range(len(SPLITS)), xticklabels=SPLITS)
+    style.axis_titles(ax, "parts of K", "µs")
+    style.labels_right(ax, labels)
+    first = found[0].rows[0]
+    style.caption(fig, f"Dashed: cuBLAS in the same run. {found[0].regime}, on {first.gpu}, {first.date}.", 0.75)
+    return fig
