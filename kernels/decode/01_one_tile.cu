@@ -23,7 +23,8 @@ __device__ __forceinline__ int chunk_at(int row, int chunk) { return row * CHUNK
 extern "C" __global__ void __launch_bounds__(NUM_THREADS)
 gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gmem_d, int M, int N, int K) {
   static_assert(BLOCK_M % MMA_M == 0 && WARP_N % (2 * MMA_N) == 0, "a warp tile is made of 16 x 16, two mma tiles");
-  static_assert(BLOCK_K % 64 == 0 && BLOCK_M % ROWS == 0 && BLOCK_N % ROWS == 0, "whole rows of 128 bytes or more");
+  static_assert(BLOCK_K == 64 || BLOCK_K == 128, "rows of 128 bytes, or twice as long");
+  static_assert(BLOCK_M % ROWS == 0 && BLOCK_N % ROWS == 0, "one pass of all threads copies whole rows");
 
   // ---- Where this warp works ----
   const int lane = threadIdx.x % 32, warp_n = threadIdx.x / 32 * WARP_N;
@@ -33,10 +34,10 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
   // end region
 
   // ---- Shared memory and fragments ----
-  extern __shared__ __align__(128) uint4 smem[];              // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
+  extern __shared__ __align__(256) uint4 smem[];              // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
   const uint32_t smem_a = shared_address(smem), smem_b = smem_a + STAGE_A;
   float acc[BLOCK_M / MMA_M][WARP_N / MMA_N][4] = {};
-  uint32_t frag_a[BLOCK_M / MMA_M][4], frag_b[WARP_N / MMA_N][2];
+  uint32_t frag_a[2][BLOCK_M / MMA_M][4], frag_b[2][WARP_N / MMA_N][2];   // one set is loaded, one multiplied
   const uint32_t lane_a = smem_a + 16 * chunk_at(lane % 16, lane / 16);
   const uint32_t lane_b = smem_b + 16 * chunk_at(warp_n + lane / 16 * 8 + lane % 8, lane / 8 % 2);
 
@@ -60,6 +61,17 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
   };
   // end region
 
+  const auto load = [&](int set, int stage, int k) {          // shared memory to fragments
+    #pragma unroll
+    for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)
+      ldmatrix_x4(frag_a[set][mi][0], frag_a[set][mi][1], frag_a[set][mi][2], frag_a[set][mi][3],
+                  ((lane_a + stage * STAGE_BYTES) ^ k * 2) + mi * MMA_M * BLOCK_K * 2);
+    #pragma unroll
+    for (int ni = 0; ni < WARP_N / MMA_N; ni += 2)
+      ldmatrix_x4(frag_b[set][ni][0], frag_b[set][ni][1], frag_b[set][ni + 1][0], frag_b[set][ni + 1][1],
+                  ((lane_b + stage * STAGE_BYTES) ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
+  };
+
   // ---- Main loop ----
   #pragma unroll
   for (int i = 0; i < NUM_STAGES - 1; i++) copy(i, first + i);
@@ -67,20 +79,15 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
     cp_async_wait<NUM_STAGES - 2>();                          // this thread's copies of this tile,
     __syncthreads();                                          // every thread's, and everyone is done with the last
     copy(next, k_tile + NUM_STAGES - 1);
+    load(0, stage, 0);
     #pragma unroll
     for (int k = 0; k < BLOCK_K; k += MMA_K) {
-      #pragma unroll
-      for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)
-        ldmatrix_x4(frag_a[mi][0], frag_a[mi][1], frag_a[mi][2], frag_a[mi][3],
-                    ((lane_a + stage * STAGE_BYTES) ^ k * 2) + mi * MMA_M * BLOCK_K * 2);
-      #pragma unroll
-      for (int ni = 0; ni < WARP_N / MMA_N; ni += 2)
-        ldmatrix_x4(frag_b[ni][0], frag_b[ni][1], frag_b[ni + 1][0], frag_b[ni + 1][1],
-                    ((lane_b + stage * STAGE_BYTES) ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
+      const int set = k / MMA_K % 2;
+      if (k + MMA_K < BLOCK_K) load(set ^ 1, stage, k + MMA_K);
       #pragma unroll
       for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)
         #pragma unroll
-        for (int ni = 0; ni < WARP_N / MMA_N; ni++) mma_m16n8k16_bf16(acc[mi][ni], frag_a[mi], frag_b[ni]);
+        for (int ni = 0; ni < WARP_N / MMA_N; ni++) mma_m16n8k16_bf16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
     }
     next = stage;
     stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
