@@ -5,6 +5,7 @@ counters     hardware counters and profile cards from Nsight Compute, for result
 ablations    each idea of a rung left out in turn, for results/ablations/<gpu>.csv
 tiles        which tile and which order of blocks is fastest at each size, for results/tuned/<gpu>.csv
 power        speed, clock and energy on different inputs, for results/power/<gpu>.csv
+decode       products with few rows of A beside cuBLAS, for results/decode/<gpu>.csv
 requests     what multiprocessors receive and what L2 is asked for, for results/power/<gpu>_requests.csv
 timelines    the clock of the GPU wherever a kernel waits, for results/timelines/<gpu>
 library      check and time cuBLAS like a kernel
@@ -28,6 +29,7 @@ from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.errors import LabError
 from tools.recording.ablations import record_ablations
 from tools.recording.counters import PARTS, record_profiles
+from tools.recording.decode import record_decode
 from tools.recording.library_run import PROBLEMS, run_library
 from tools.recording.power import N, record_power
 from tools.recording.requests import record_requests
@@ -97,6 +99,9 @@ def _parser() -> argparse.ArgumentParser:
     power.add_argument("-n", type=int, default=N)
     power.add_argument("--into", type=Path, default=None, help="folder for the CSV files")
 
+    decode = add("decode", decode_of, "time products with few rows of A, for results/decode")
+    decode.add_argument("--into", type=Path, default=None, help="folder for the CSV files")
+
     requests = add("requests", requests_of, "count what multiprocessors receive and what L2 is asked for, with ncu")
     requests.add_argument("kernels", nargs="*")
     requests.add_argument("-n", type=int, default=N)
@@ -149,6 +154,12 @@ def tiles_of(options) -> int:
 def requests_of(options) -> int:
     """Count requests for results/power."""
     print(record_requests(here(), options.kernels, options.n, options.into))
+    return 0
+
+
+def decode_of(options) -> int:
+    """Time products with few rows for results/decode."""
+    print(record_decode(here(), options.into))
     return 0
 
 

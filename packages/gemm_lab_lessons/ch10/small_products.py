@@ -140,12 +140,12 @@ def _parts(row: Measurement) -> str:
     return settings.get("SPLIT", "1") if row.kernel.startswith("decode/") else ""
 
 
-def recorded(m: int, regime: str = "sustained", gpu: str = "h200") -> Recorded:
-    """What was recorded with m rows of A. Raises `LabError` if there is nothing."""
+def recorded(m: int, regime: str = "sustained", gpu: str = "h200", k: int = EDGE) -> Recorded:
+    """What was recorded with m rows of A and this K. Raises `LabError` if there is nothing."""
     path = data_dir("results") / "decode" / f"{gpu_of(gpu).key}.csv"
-    rows = [row for row in results.read(path) if row.m == m and row.regime == regime]
+    rows = [row for row in results.read(path) if (row.m, row.k, row.regime) == (m, k, regime)]
     if not rows:
-        raise LabError(f"Nothing was recorded with {m} rows of A, {regime}, on {gpu}.")
+        raise LabError(f"Nothing was recorded with {m} rows of A and K = {k}, {regime}, on {gpu}.")
     order = {"cublas": 0, "cublaslt_best": 1}
     rows.sort(key=lambda row: (order.get(row.kernel, 2), row.kernel, int(_parts(row) or 0)))
     return Recorded(m, regime, tuple(rows))
