@@ -16,7 +16,7 @@ from pathlib import Path
 from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_results.errors import LabError
 
-_NUMBERED = re.compile(r"\d\d[ab]?_")
+_NUMBERED = re.compile(r"\d\d[a-c]?_")
 # The kernelspec of every notebook that is stored or handed out; the environment that ran it may use another name.
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 

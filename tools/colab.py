@@ -24,7 +24,7 @@ FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [TAG]}
 _BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 _ADDRESS = re.compile(r'^Repository = "(https://github\.com/[^"]+)"$', re.M)
 _HUB = re.compile(r"https://[\w.-]+(?::\d+)?(?:/[\w./~-]+)?")
-_TITLE = re.compile(r"# \d\d[ab]? · \S")
+_TITLE = re.compile(r"# \d\d[a-c]? · \S")
 
 # CUDA 13's packages need a driver for CUDA 13; those of CUDA 12 run with any driver of CUDA 12 (minor-version
 # compatibility, CUDA Compatibility guide). cuDriverGetVersion gives 1000 · major + 10 · minor.

@@ -17,7 +17,7 @@ import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.predicting import attempted, prediction
 from gemm_lab.measure.known_speeds import BURSTS
-from gemm_lab.settings_text import parse_settings
+from gemm_lab.source_text import parse_settings
 from gemm_results import results
 from gemm_results.profile import read_rows
 from gpu_simulator.errors import SimulatorError

@@ -100,7 +100,7 @@ def matrix() -> str:
         kernels = [kernel for name in ladders_of(path) for kernel in catalog.ladder(name).kernels]
         cells = [_runs(kernels, gpu(key).arch) for key in COLUMNS.values()]
         first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]
-        number, title = re.match(r"# (\d\d[ab]?) · (.+)", "".join(first["source"])).groups()
+        number, title = re.match(r"# (\d\d[a-c]?) · (.+)", "".join(first["source"])).groups()
         lines.append(
             f"| {number} | [{title}](notebooks/{path.name}) | {' | '.join(cells)} | {SIMULATES if kernels else RUNS} |"
         )

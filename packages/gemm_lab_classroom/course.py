@@ -51,7 +51,7 @@ _CHECK = re.compile(r"""^(?:\w+|lab\.exercise\(["'](\w+)["']\))\.check\(""")
 _ANSWERS = re.compile(r"\s*[A-Z][^.!?]*\bsolutions/[^.!?]*[.!?]?")  # a sentence that names a folder of solutions
 BUILT = "built.json"  # of each assignment, the hash of the notebook as it was built
 _BESIDE = re.compile(r"\.\./((?:images|docs)/[\w.-]+)")
-_NOTEBOOK = re.compile(r"\]\((\d\d[ab]?_\w+)\.ipynb")
+_NOTEBOOK = re.compile(r"\]\((\d\d[a-c]?_\w+)\.ipynb")
 
 
 def assignment(notebook: Path, unfolded: bool = False) -> nbformat.NotebookNode:

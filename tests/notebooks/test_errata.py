@@ -129,7 +129,7 @@ def test_an_erratum_is_corrected_and_shows_how_we_know(error):
     assert error[0] in entry["It says"] and correction in entry["Right"]
     if place:
         number, evidence = place
-        assert number in re.findall(r"\d\d[ab]?", entry["How we know"]) or "kernels" in entry["How we know"]
+        assert number in re.findall(r"\d\d[a-c]?", entry["How we know"]) or "kernels" in entry["How we know"]
         assert evidence in text_of(number)
 
 

@@ -31,6 +31,7 @@ SERIES = (
     "09_wmma_on_h100",
     "10_hopper_wgmma",
     "10b_power",
+    "10c_small_problems",
     "11_b200",
     "11b_your_own_kernel",
     "12_scoreboard",
@@ -103,7 +104,7 @@ def minutes(cells) -> float:
 
 def opens_with_a_question(book):
     first = book.cells[0]
-    if first.cell_type != "markdown" or not re.match(r"# \d\d[ab]? · \S", first.source):
+    if first.cell_type != "markdown" or not re.match(r"# \d\d[a-c]? · \S", first.source):
         yield "the first cell is not a title such as “# 01 · …”"
     elif not re.search(r"\*\*[^*]+\?\*\*", first.source):
         yield "the first cell asks no question in bold"

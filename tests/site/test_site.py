@@ -361,6 +361,7 @@ def test_pages_follow_each_other_and_the_search_finds_words(reader):
         "09",
         "10",
         "10b",
+        "10c",
         "11",
         "11b",
         "12",

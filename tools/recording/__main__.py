@@ -4,6 +4,7 @@ speeds       check and time ladders beside their baselines, for results/measured
 counters     hardware counters and profile cards from Nsight Compute, for results/profiles/<gpu>
 ablations    each idea of a rung left out in turn, for results/ablations/<gpu>.csv
 tiles        which tile and which order of blocks is fastest at each size, for results/tuned/<gpu>.csv
+decode       products with few rows of A beside cuBLAS, for results/decode/<gpu>.csv
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from gemm_results.results import path_for
 from gpu_simulator.cli.terminal import exit_code
 from tools.recording.ablations import record_ablations
 from tools.recording.counters import PARTS, record_profiles
+from tools.recording.decode import record_decode
 from tools.recording.speeds import record
 from tools.recording.tiles import record_tiles
 
@@ -83,6 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     tiles.add_argument("--rounds", type=int, default=None)
     tiles.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
 
+    decode = add("decode", decode_of, "time products with few rows of A, for results/decode")
+    decode.add_argument("--into", type=Path, default=None, help="folder for the CSV files")
+
     return parser
 
 
@@ -116,6 +121,12 @@ def ablations_of(options) -> int:
 def tiles_of(options) -> int:
     """Sweep the tiles of a ladder for results/tuned."""
     print(record_tiles(here(), ladder(options.ladder), options.sizes, options.rounds, options.into))
+    return 0
+
+
+def decode_of(options) -> int:
+    """Time products with few rows for results/decode."""
+    print(record_decode(here(), options.into))
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_lab_lessons.ch10.split_k_criteria import SplitKCriteria
 from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock, tail
 from gpu_simulator.hardware.data_sheets import gpu
 
@@ -46,3 +47,4 @@ def judge_fed(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solve
 
 
 JUDGES = {"fed": judge_fed}
+CRITERIA = [SplitKCriteria()]

@@ -1,1 +1,1 @@
-"""The puzzles of notebook 10b: the clock, the peak at that clock, energy, and what a tile asks of L2."""
+"""The puzzles of notebooks 10b and 10c: clocks, energy, what a tile asks of L2, and the work of stream-K."""
