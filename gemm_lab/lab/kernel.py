@@ -300,7 +300,7 @@ class Kernel:
         The default size is two tiles of D with eight k tiles each. sms: the number of blocks of a persistent kernel, by
         default one cluster. costs: parameters of the model, such as `load_latency=1200` (see
         `gpu_timing.logical.pipeline_placing.Costs`). on: show instead the timeline that was recorded on this GPU, in
-        clock cycles (`gemm_results.timeline_files`). Raises `LabError` for a kernel without a pipeline and for a size
+        clock cycles (see `tools/recording/stamps.py`). Raises `LabError` for a kernel without a pipeline and for a size
         that would take long.
         """
         from gemm_lab.lab.actions import pipelines

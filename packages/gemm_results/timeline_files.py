@@ -1,21 +1,51 @@
 """Timelines as text, `results/timelines/<gpu>/<ladder>_<kernel>.csv`: conditions as `# name: value`, then the events.
 
-The times are clocks since the first event. For the columns, see `pipeline_timeline.Event`. They were recorded once, by
-a copy of each kernel that wrote the clock of its multiprocessor and the global timer wherever a warp waited, copied or
-let go of a buffer; hardware units write no stamps, so a load lasts until a warp first saw its bytes. The commit in a
-file has the program (`stamps.py`).
+The times are clocks since the first event. For the columns, see `model.pipeline_timeline.Event`.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 from gemm_results.errors import LabError
 from gpu_timing.logical.pipeline_timeline import KINDS, Event, Timeline
 
 COLUMNS = Event._fields
+NEEDED = ("kernel", "gpu", "driver", "cuda", "commit", "date", "m", "n", "k", "blocks", "block")
+
+
+def write(path: str | Path, timeline: Timeline, conditions: Mapping[str, object]) -> Path:
+    """Write a timeline with the conditions of its launch and return the path.
+
+    Raises `LabError` if one of the conditions in `NEEDED` is missing.
+    """
+    missing = [name for name in NEEDED if name not in conditions]
+    if missing:
+        raise LabError(f"A recorded timeline needs the conditions of its launch; {', '.join(missing)} is missing.")
+    text = io.StringIO()
+    for name, value in {**conditions, "unit": timeline.unit, "stages": timeline.stages, "note": timeline.note}.items():
+        text.write(f"# {name}: {str(value).replace(chr(10), ' ')}\n")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for event in timeline.events:
+        rows.writerow(
+            [
+                event.agent,
+                event.kind,
+                "" if event.stage is None else event.stage,
+                "" if event.tile is None else event.tile,
+                f"{event.start:.0f}",
+                f"{event.end:.0f}",
+            ]
+        )
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.getvalue(), encoding="utf-8")
+    return path
 
 
 def load(path: str | Path) -> tuple[Timeline, dict[str, str]]:
