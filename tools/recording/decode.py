@@ -15,8 +15,8 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.measuring import benchmark_kernels
+from gemm_results.errors import LabError
 from gemm_results.results import append, path_for
-from gpu_simulator.errors import LabError
 
 EDGE, ROWS, SPLITS, DEPTHS = 4096, (16, 32, 64), (2, 4, 8, 16), (512, 1024, 2048, 8192)
 REGIMES, OTHERS = ("burst", "sustained"), ("ampere/11_any_size", "hopper/08_ping_pong")
@@ -32,7 +32,12 @@ def kernels(m: int) -> list[Kernel]:
     """One tile a block, split-K in several numbers of parts with the same tiles, in a cluster, with wgmma; and others."""
     cut = kernel("decode/02_split_k")
     made = [kernel("decode/01_one_tile")(BLOCK_M=m), *(cut(BLOCK_M=m, SPLIT=parts) for parts in SPLITS)]
-    return [*made, kernel("decode/03_cluster")(BLOCK_M=m), kernel("decode/04_wgmma")(**FASTEST[m]), *map(kernel, OTHERS)]
+    return [
+        *made,
+        kernel("decode/03_cluster")(BLOCK_M=m),
+        kernel("decode/04_wgmma")(**FASTEST[m]),
+        *map(kernel, OTHERS),
+    ]
 
 
 def record_decode(where: Here, into: Path | None = None) -> Path:

@@ -14,8 +14,8 @@ from gemm_lab.config import data_dir
 from gemm_look import style
 from gemm_look.table import ShownAsTable, Table
 from gemm_results import results
+from gemm_results.errors import LabError
 from gemm_results.results import Measurement
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
 EDGE = 4096  # N and K of what was recorded

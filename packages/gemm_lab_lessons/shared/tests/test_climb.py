@@ -9,7 +9,7 @@ from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.remembered import solved
 from gemm_lab.notebook.remembered.kept import Kept
 from gemm_lab_lessons.shared.climb import BESIDE, LIT, OPEN, climb
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 
 @pytest.fixture(autouse=True)
