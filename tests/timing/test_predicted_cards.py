@@ -88,12 +88,6 @@ def test_a_wait_is_charged_to_the_line_that_waits(name, on, text, reason):
     assert text in line and why == reason
 
 
-def test_ratios_are_drawn_as_multiples_of_the_first_rung():
-    figure = lab.ladder("first_kernels").predict(on="t4", sizes=1024, progress=False).plot()
-    (axes,) = figure.axes
-    assert "times as fast as" in axes.get_ylabel() + "".join(text.get_text() for text in figure.texts + axes.texts)
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [(428.76, "430"), (32.04, "32"), (7.41, "7.4"), (0.4953, "0.50"), (1168.3, "1,200"), (99.7, "100")],
