@@ -119,9 +119,14 @@ def test_threads_that_all_arrive_and_then_wait_are_predicted(wait, plain):
     assert near(edited(BARRIER, ARRIVE.format("", "") + wait).predict(n=N), plain)
 
 
-@pytest.mark.parametrize("arrive", [ARRIVE.format("", ", NUM_THREADS"), ARRIVE.format(".expect_tx", ", 64")])
+def test_an_arrival_counts_for_as_many_as_it_says(plain):
+    """One thread of 256 arrives for all: with one fewer the phase never ends, see below."""
+    wait = WAIT.format("test", ".parity", PARITY)
+    assert near(edited(BARRIER, "if (threadIdx.x == 0) { " + ARRIVE.format("", ", 256") + " }" + wait).predict(n=N), plain)
+
+
+@pytest.mark.parametrize("arrive", [ARRIVE.format("", ", 255"), ARRIVE.format(".expect_tx", ", 64")])
 def test_what_never_comes_is_not_called_a_deadlock(arrive):
-    arrive = arrive.replace("NUM_THREADS", "256")
     one = "if (threadIdx.x == 0) " if "expect" not in arrive else ""
     text = one + "{ " + arrive + " }" + WAIT.format("test", ".parity", PARITY)
     with pytest.raises(
