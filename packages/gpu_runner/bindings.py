@@ -36,10 +36,11 @@ def cluster_launch(
     pointers: int,
     stream: int = 0,
 ) -> Callable[[], int]:
-    """A callable that launches `function` once in `stream`, the default one if it is 0, and returns the driver's status, 0 for success.
+    """A callable that launches `function` once and returns the driver's status, 0 for success.
 
     `grid` and `cluster` are numbers of blocks in x, y and z, `threads` is the size of a block, `dynamic_smem` is in
     bytes. `pointers` is the address of an array of addresses, one per argument, which the driver reads at each launch.
+    `stream` is 0 for the default stream.
     """
     attribute, config = driver.CUlaunchAttribute(), driver.CUlaunchConfig()
     attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION

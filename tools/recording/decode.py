@@ -64,7 +64,9 @@ def record_decode(where: Here, into: Path | None = None) -> Path:
     _write(path, COLUMNS, found)
     names = [[m, name, f"{spent:.2f}", *facts] for m in ROWS for name, spent in library_kernels(torch, m)]
     _write(
-        path.with_name(f"{path.stem}_cublas.csv"), ("m", "kernel", "microseconds", "gpu", "cuda", "commit", "date"), names
+        path.with_name(f"{path.stem}_cublas.csv"),
+        ("m", "kernel", "microseconds", "gpu", "cuda", "commit", "date"),
+        names,
     )
     return path
 
@@ -125,7 +127,9 @@ def _launcher(torch: Any, made: Kernel, arch: str, m: int) -> Callable:
             found = room[-room.ctypes.data % 64 :][:128]
             found[:] = np.frombuffer(encode(TensorMap.of(like, *token[2:]), tensors[token[1]].data_ptr()), np.uint8)
             return found
-        return np.array([sizes[token]], np.int32) if token in sizes else np.array([tensors[token].data_ptr()], np.uint64)
+        return (
+            np.array([sizes[token]], np.int32) if token in sizes else np.array([tensors[token].data_ptr()], np.uint64)
+        )
 
     def launch(a: Any, b: Any, d: Any) -> None:
         if d.data_ptr() not in kept:
