@@ -1,0 +1,96 @@
+"""Notebook 10c: the rungs of kernels/decode in both timings, the two criteria, and the counts of the shared work."""
+
+import numpy as np
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.catalog import tomllib
+from gemm_lab.config import data_dir
+from gemm_lab.lab.on_simulator import launch
+from gemm_lab.measure.check import make_inputs, reference, verdict
+from gemm_lab.notebook.exercises import WrongAnswer
+from gemm_lab_lessons.ch10 import small_products
+from gpu_simulator.errors import LabError
+
+RUNGS = [kernel.name for kernel in lab.ladder("decode")]
+ANSWERS = data_dir("kernels").parent / "packages/gemm_lab_lessons/ch10"
+
+
+def once(kernel, size, timing="early", **options):
+    """(whether D is exact, hazards) of one launch."""
+    inputs = make_inputs(kernel.problem, *size)
+    compiled = kernel.compile("sm_90a")
+    arrays, report = launch(
+        compiled, kernel.grid(*size), inputs.arguments(), kernel.spec.clustered(kernel.config).cluster,
+        observers=("hazards",), timing=timing, **options,
+    )  # fmt: skip
+    out = arrays[kernel.problem.arrays.index("d")]
+    return bool(verdict(out, reference(inputs), "integers", kernel.problem, size[2])), report.hazards
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize("name", RUNGS)
+def test_rungs_are_exact_at_sizes_that_nothing_divides_in_both_timings(name, timing):
+    kernel = lab.kernel(name)
+    for size, settings in (((40, 136, 328), {}), ((16, 64, 72), {"BLOCK_M": 16}), ((72, 72, 520), {"BLOCK_M": 32})):
+        assert once(kernel(**settings), size, timing) == (True, [])
+
+
+@pytest.mark.parametrize("split", [1, 3, 5])
+def test_any_number_of_parts_is_exact_also_where_k_has_fewer_tiles(split):
+    for name in ("decode/02", "decode/03", "decode/04"):
+        for size in ((24, 72, 128), (24, 72, 456)):
+            assert once(lab.kernel(name)(SPLIT=split), size) == (True, []), (name, size)
+
+
+def test_there_are_never_more_parts_than_slots():
+    kernel = lab.kernel("decode/02")(SPLIT=4, SLOTS=3)
+    assert kernel.grid(64, 128, 512) == (2, 1, 1) and kernel(SLOTS=4).grid(64, 128, 512) == (2, 1, 2)
+    assert once(kernel(SLOTS=4), (64, 128, 512)) == (True, [])
+
+
+def test_a_second_launch_finds_the_count_at_zero():
+    arrived = np.zeros(1024, np.uint32)
+    assert once(lab.kernel("decode/02"), (64, 128, 512), symbols={"arrived": arrived}) == (True, [])
+    assert not arrived.any()
+
+
+def answer(exercise, **changes):
+    """The solution of an exercise with changes, as `check` takes it."""
+    wanted = tomllib.loads((ANSWERS / "exercises.toml").read_text(encoding="utf-8"))[exercise]
+    text = (ANSWERS / f"solutions/{exercise}.cu").read_text(encoding="utf-8")
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return lab.kernel(wanted["kernel"]).edit(**{wanted["region"]: text})
+
+
+def test_a_count_that_stays_is_right_once_and_refused():
+    stays = answer("10_last_block", **{"atomicInc(&arrived[tile], splits - 1)": "atomicAdd(&arrived[tile], 1)"})
+    assert once(stays, (64, 128, 512)) == (True, [])
+    with pytest.raises(WrongAnswer, match="a first launch is right and a second one is wrong"):
+        lab.exercise("10_last_block").check(stays)
+
+
+@pytest.mark.parametrize(("exercise", "text"), [("10_last_block", ""), ("10_range", "  const int k_tiles = 0, splits = "
+                         "gridDim.z, split = blockIdx.z, first = 0, last = 0;\n")])  # fmt: skip
+def test_a_kernel_that_gives_zeros_or_parts_is_refused(exercise, text):
+    region = {"10_last_block": "reduce", "10_range": "range"}[exercise]
+    with pytest.raises(WrongAnswer):
+        lab.exercise(exercise).check(lab.kernel("decode/02").edit(**{region: text}))
+
+
+def test_the_work_of_whole_parts_and_of_stream_k():
+    two, four = (small_products.shares(64, 4096, 4096, (64, 64, 64), parts, 132) for parts in (2, 4))
+    assert (two.blocks, two.rounds, two.longest) == (128, 1, 32) and (four.blocks, four.rounds) == (256, 2)
+    assert four.longest == 32 and two.used == four.used == pytest.approx(64 * 64 / (32 * 132))
+    for tiles, k_tiles, blocks in ((64, 64, 132), (3, 10, 5), (140, 64, 132), (2, 3, 7)):
+        pieces = [piece for block in range(blocks) for piece in small_products.stream_k(block, blocks, tiles, k_tiles)]
+        units = [(tile, unit) for tile, first, last in pieces for unit in range(first, last)]
+        assert units == [(tile, unit) for tile in range(tiles) for unit in range(k_tiles)]
+
+
+def test_pictures_are_drawn_and_what_is_not_recorded_is_a_sentence():
+    assert "after 6 k tiles" in repr(small_products.plot_work(3, 10, 5, 2))
+    with pytest.raises(LabError, match="48 rows of A"):
+        small_products.recorded(48, gpu="h100")
