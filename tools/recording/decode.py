@@ -19,18 +19,12 @@ import numpy as np
 from gemm_lab.config import data_dir
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import Kernel, kernel
-<<<<<<< HEAD
-from gemm_lab.lab.measuring import benchmark_kernels
-from gemm_results.errors import LabError
-from gemm_results.results import append, path_for
-=======
 from gemm_lab.measure.benchmark import commit
+from gemm_results.errors import LabError
 from gemm_results.results import path_for
 from gpu_runner.bindings import cluster_launch, driver, encode
-from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.number_types import dtype_of
 from gpu_simulator.hardware.tensor_map import TensorMap
->>>>>>> splitk
 
 EDGE, ROWS, PARTS = 4096, (16, 32, 64), (1, 2, 3, 4, 8, 16)
 SETS, COUNT, ROUNDS, REPLAYS, WORST = 8, 24, 25, 2, 5e-3
@@ -52,21 +46,9 @@ COLUMNS = (
 
 
 def kernels(m: int) -> list[Kernel]:
-<<<<<<< HEAD
-    """One tile a block, split-K in several numbers of parts with the same tiles, in a cluster, with wgmma; and others."""
-    cut = kernel("decode/02_split_k")
-    made = [kernel("decode/01_one_tile")(BLOCK_M=m), *(cut(BLOCK_M=m, SPLIT=parts) for parts in SPLITS)]
-    return [
-        *made,
-        kernel("decode/03_cluster")(BLOCK_M=m),
-        kernel("decode/04_wgmma")(**FASTEST[m]),
-        *map(kernel, OTHERS),
-    ]
-=======
     """Split-K in several numbers of parts, where one part does the work of 01; in a cluster; and with wgmma."""
     cut = [kernel("decode/02_split_k")(SPLIT=parts, **CUT[m]) for parts in PARTS]
     return [*cut, kernel("decode/03_cluster")(**CLUSTER[m]), kernel("decode/04_wgmma")(**WGMMA[m])]
->>>>>>> splitk
 
 
 def record_decode(where: Here, into: Path | None = None) -> Path:

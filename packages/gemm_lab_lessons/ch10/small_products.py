@@ -15,14 +15,8 @@ from matplotlib.figure import Figure
 from gemm_lab.config import data_dir
 from gemm_look import style
 from gemm_look.table import ShownAsTable, Table
-<<<<<<< HEAD
-from gemm_results import results
 from gemm_results.errors import LabError
-from gemm_results.results import Measurement
-=======
 from gemm_results.profile import read_rows
-from gpu_simulator.errors import LabError
->>>>>>> splitk
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
 SPLITS = (1, 2, 3, 4, 8, 16)  # that were recorded
