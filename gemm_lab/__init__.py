@@ -26,7 +26,7 @@ except ModuleNotFoundError:
 from gemm_lab.doors import Doors
 
 if Doors not in sys.meta_path:
-    sys.meta_path.insert(0, Doors)
+    sys.meta_path.append(Doors)  # after Python's own: an old path is one that nobody else finds
 
 # Names of this package. A course adds others: see gemm_lab.courses.
 _HOMES = {

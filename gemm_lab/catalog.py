@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -270,7 +270,12 @@ class LadderSpec:
     ceiling: str | None
     baselines: tuple[str, ...]
     kernels: tuple[KernelSpec, ...]
-    ideas: tuple[Idea, ...] = ()
+    ablations: tuple[Mapping[str, Any], ...] = ()
+
+    @cached_property
+    def ideas(self) -> tuple[Idea, ...]:
+        """The ideas of the rungs. Raises `ConfigError` for an entry of ladder.toml that is none."""
+        return read_ideas(self.ablations, [k.name.split("/")[1] for k in self.kernels], f"{self.name}/ladder.toml")
 
     @property
     def problem(self) -> Problem:
@@ -309,7 +314,7 @@ def read_ladder(folder: Path) -> LadderSpec:
         data.get("ceiling"),
         tuple(data.get("baselines", ())),
         kernels,
-        read_ideas(data.get("ablation", ()), [k.name.split("/")[1] for k in kernels], path.name),
+        tuple(data.get("ablation", ())),
     )
 
 

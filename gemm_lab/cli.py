@@ -187,7 +187,7 @@ def run_kernels(options) -> int:
     """Compile, launch, check and time kernels; exit code 1 if one fails."""
     from gemm_lab import catalog
     from gemm_lab.lab import kernel
-    from gemm_lab.settings_text import parse_settings
+    from gemm_lab.source_text import parse_settings
 
     settings = parse_settings(options.settings)
     if options.name == "all":
@@ -232,7 +232,7 @@ def run_kernels(options) -> int:
 def predict_kernel(options) -> int:
     """Print the predicted cycles, speed and stall reasons of a kernel, and how far such predictions were off."""
     from gemm_lab.lab import kernel
-    from gemm_lab.settings_text import parse_settings
+    from gemm_lab.source_text import parse_settings
 
     print(kernel(options.name, **parse_settings(options.settings)).predict(options.on, options.n, options.m, options.k))
     return 0
@@ -311,7 +311,7 @@ def open_lab(options) -> int:
 def export_kernel(options) -> int:
     """Write a kernel as one standalone .cu file, to a file or to standard output."""
     from gemm_lab.lab import here, kernel
-    from gemm_lab.settings_text import parse_settings
+    from gemm_lab.source_text import parse_settings
 
     made = kernel(options.name, **parse_settings(options.settings))
     arch = options.arch or (here().arch if made.runs_here() else None)

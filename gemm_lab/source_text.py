@@ -1,4 +1,4 @@
-"""The source of a kernel file: its marked regions, a learner's text in their place, the settings in its comments."""
+"""The source of a kernel file: its marked regions, a learner's text in their place, its settings as text."""
 
 from __future__ import annotations
 
@@ -109,3 +109,15 @@ def state(source: str, config: Mapping[str, int]) -> str:
 def plural(count: int, word: str) -> str:
     """The count with its word: "1 sector", "16 sectors"."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def parse_settings(items: list[str]) -> dict[str, int]:
+    """What a user types after `--set`, ["BLOCK_K=32"], as {"BLOCK_K": 32}. Raises `ConfigError` for another form."""
+    settings = {}
+    for item in items:
+        name, _, value = item.partition("=")
+        try:
+            settings[name.strip()] = int(value)
+        except ValueError:
+            raise ConfigError(f"“{item}” is not a setting; write for example BLOCK_K=32.") from None
+    return settings

@@ -59,7 +59,7 @@ FLOORS = {
         ("cards", "__init__"),
     ),
     "gemm_lab": (
-        ("config", "source_text", "settings_text", "ladder_expressions", "ablations", "doors"),
+        ("config", "source_text", "ladder_expressions", "ablations", "doors"),
         ("catalog", "compiling", "notebook_files", "trust", "courses"),
         ("measure",),
         ("cards",),
@@ -112,7 +112,6 @@ THIRD_PARTY = {
     "gemm_lab.catalog": {"tomli"},  # the standard library's tomllib before Python 3.11
     "gemm_lab.compiling": set(),
     "gemm_lab.source_text": set(),
-    "gemm_lab.settings_text": set(),
     "gemm_lab.notebook_files": set(),
     "gemm_lab.measure": {"numpy"},
 }

@@ -1,72 +1,17 @@
 """Which modules of the simulator other packages import. It has versions of its own, so each of these is a promise.
 
-A module that is renamed or goes needs a new major version of gpu_simulator, or a door; one that another package begins to
-use is added here.
+`FACE` of `tools.site.api` lists them, and the site has a page of them.
 """
 
 import re
+from dataclasses import dataclass
 
 import gpu_simulator
 from gpu_simulator.memory_limit import FORMER
 from tests.test_architecture import file_imports
+from tools.site import api
+from tools.site.api import FACE
 from tools.sizes import home
-
-FACE = {
-    "",
-    "allow_list",
-    "argument_checks",
-    "cli.command_line",
-    "cli.terminal",
-    "codegen.ops.memory.bulk",
-    "codegen.program",
-    "compiler",
-    "compiler.clang",
-    "compiler.compiler_process",
-    "compiler.diagnostics",
-    "compiler.disassembly",
-    "compiler.nvrtc",
-    "compiler.nvrtc_library",
-    "compiler.sandbox",
-    "effort",
-    "errors",
-    "faults",
-    "hardware.bank_schedule",
-    "hardware.banks",
-    "hardware.data_sheets",
-    "hardware.instruction_descriptor",
-    "hardware.matrix_descriptor",
-    "hardware.matrix_descriptor_sm100",
-    "hardware.mma_layouts",
-    "hardware.number_types",
-    "hardware.occupancy",
-    "hardware.presence",
-    "hardware.swizzle",
-    "hardware.tensor_map",
-    "hardware.wmma_access",
-    "kernel_file",
-    "launching",
-    "layouts.candidates",
-    "layouts.reasons",
-    "layouts.recorded_accesses",
-    "layouts.shared_arrays",
-    "layouts.studied_launch",
-    "layouts.trials",
-    "machine.argument_structs",
-    "machine.counting",
-    "machine.observer",
-    "memory_limit",
-    "observers.hazards",
-    "observers.severities",
-    "ptx.basic_blocks",
-    "ptx.declarations",
-    "ptx.demangle",
-    "ptx.inlining",
-    "ptx.ir",
-    "ptx.parser",
-    "ptx.types",
-    "report",
-    "simulating",
-}
 
 
 def used() -> set[str]:
@@ -96,3 +41,36 @@ def test_the_simulator_names_no_variable_of_the_lab_but_the_former_one_of_its_me
 def test_the_versions_changes_are_told():
     told = (home("gpu_simulator") / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"\n## {gpu_simulator.__version__} " in told
+
+
+def test_each_public_name_is_on_the_page_with_its_words():
+    page = api.page()
+    shown = {part.partition("\n")[0]: part for part in page.split("\n## ")[1:]}
+    assert [*shown] == [*api.modules()]
+    for name, module in api.modules().items():
+        members = api.members(module)
+        described = [
+            module,
+            *members.values(),
+            *(one for kind in members.values() for one in api.methods(kind).values()),
+        ]
+        assert [one for one in described if not api.words(one)] == [], name
+        assert [one for one in members if f"\n### {one}\n" not in shown[name]] == []
+        assert [one for one in getattr(module, "__all__", ()) if f"### {one}\n" not in page] == []
+    assert {"launch", "simulate", "supported", "Report"} <= {*gpu_simulator.__all__}
+
+
+def test_the_page_shows_nothing_that_differs_between_processes():
+    page = api.page()
+    assert " at 0x" not in page and "frozenset({" not in page and "language: Language = …" in page
+
+
+def test_what_has_no_words_is_seen():
+    @dataclass
+    class Bare:
+        x: int
+
+        def moved(self, by: "int" = 1) -> "Bare": ...
+
+    assert api.words(Bare) == "" and [api.words(one) for one in api.methods(Bare).values()] == [""]
+    assert api.signature("moved", Bare.moved) == "moved(by: int = 1) -> Bare"

@@ -76,7 +76,7 @@ def differences(paths: list[Path], store: bool = False) -> list[Difference]:
     notebooks too. Raises `LabError` if a cell needs a name that only a `%%kernel` cell or a launch can give.
     """
     books = {path: nbformat.read(path, as_version=4) for path in paths}
-    wanted = {(path, index): None for path, book in books.items() for index in needed(book, path.name)}
+    wanted = [(path, index) for path, book in books.items() for index in needed(book, path.name)]
     if not wanted:
         return []
     sources = [books[path].cells[index].source for path, index in wanted]

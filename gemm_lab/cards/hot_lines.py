@@ -7,12 +7,38 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from gemm_lab.measure.line_costs import Cost, line_costs
 from gemm_look.card import card
 from gemm_look.theme import tag
+from gpu_simulator.report import Totals, sum_of
 
 CONTEXT = 1  # lines shown before and after a line with costs
+PRODUCTS = ("wgmma.mma_async", "tcgen05.mma")  # tensor cores that read shared memory themselves
 COLLIDES, COLLIDES_MUCH = 1.05, 4  # conflict degrees from which a line has the first and the second colour
+
+
+@dataclass(frozen=True)
+class Cost(Totals):
+    """Sums over instructions. Unlike in `Totals`, `requests` are those of global memory only.
+
+    operand_bytes: bytes that tensor cores read from shared memory themselves, through descriptors. `wavefronts` has the
+    reads of wgmma too, as an H200 counts them (`gpu_simulator.codegen.ops.matrix.wgmma`). For tcgen05 no count is
+    recorded, so only the bytes are known.
+    """
+
+    operand_bytes: int = 0
+    degree = Totals.conflict_degree
+
+    @property
+    def sectors_per_request(self) -> float:
+        """Mean number of 32-byte sectors of global memory that a warp instruction accesses; 0 if there is none."""
+        return self.sectors / self.requests if self.requests else 0.0
+
+
+def cost(sites: Sequence[Any]) -> Cost:
+    """The sum over sites of a report. The requests of a site count only if they access global memory."""
+    operand_bytes = sum(site.bytes for site in sites if site.opcode.startswith(PRODUCTS))
+    requests = sum(site.requests for site in sites if site.sectors)
+    return Cost(**{**vars(sum_of(sites)), "requests": requests}, operand_bytes=operand_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +52,8 @@ class Line(Cost):
 
 def lines_of(report: Any, listing: Sequence[tuple[str, int, str]]) -> tuple[Line, ...]:
     """The lines of `listing`, each (file, number, text), with their costs from a report."""
-    costs = line_costs(report, *dict.fromkeys(file for file, _, _ in listing))
+    sites = report.sites_by_line(*dict.fromkeys(file for file, _, _ in listing))
+    costs = {place: cost(here) for place, here in sites.items()}
     return tuple(
         Line(number=number, text=text, file=file, **vars(costs.get((file, number), Cost())))
         for file, number, text in listing

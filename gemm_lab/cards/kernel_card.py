@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from gemm_lab.cards.diff import Diff
-from gemm_lab.cards.source_code import lit_listing
 from gemm_lab.cards.tile_picture import tile_picture
 from gemm_lab.catalog import KernelSpec, Problem
 from gemm_look.card import card, facts, folded, remark
+from gemm_look.theme import tag
 
 TILE = ("BLOCK_M", "BLOCK_N", "NUM_WARPS_M", "NUM_WARPS_N")  # settings that the picture of the tile needs
 
@@ -42,6 +42,18 @@ def edited_source(file: str, lines: Iterable[tuple[str, int, str]], regions: Seq
     own = next((name for name, _, _ in lines if name != file), file)  # "cell", or the name of the learner's file
     note = f"▶ marks the region {names}. Its lines have the numbers of your {own}, and the others those of {file}."
     return folded(f"the whole kernel, with the region {names} marked ▶", remark(note) + lit_listing(lines, own))
+
+
+def lit_listing(lines: Iterable[tuple[str, int, str]], lit: str) -> str:
+    """(file, line number, text) of every line of a source; the lines of the file `lit` are lit and marked with ▶.
+
+    The two kinds of lines have line numbers of their own, which is what a compiler's message names.
+    """
+    shown = []
+    for file, number, text in lines:
+        line = f"{'▶' if file == lit else ' '} {number:>3}  {escape(text, quote=False)}"
+        shown.append(tag("mark", "lit", line) if file == lit else line)
+    return tag("pre", "wide pre", "\n".join(shown))
 
 
 def types(problem: Problem) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from gemm_lab.measure.line_costs import cost
+from gemm_lab.cards.hot_lines import cost
 from gemm_look.card import remark
 from gemm_look.table import Table
 from gemm_look.theme import tag

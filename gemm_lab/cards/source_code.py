@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from html import escape
 
 from gemm_look.theme import tag
@@ -33,18 +32,6 @@ def numbered(numbers: str, lines: str) -> str:
     columns = (("line numbers", numbers), ("pre", lines))
     cells = (tag("td", "code cell", tag("pre", *one), attributes={"valign": "top"}) for one in columns)
     return tag("div", "scroll", tag("table", "code", tag("tr", "code row", "".join(cells))))
-
-
-def lit_listing(lines: Iterable[tuple[str, int, str]], lit: str) -> str:
-    """(file, line number, text) of every line of a source; the lines of the file `lit` are lit and marked with ▶.
-
-    The two kinds of lines have line numbers of their own, which is what a compiler's message names.
-    """
-    shown = []
-    for file, number, text in lines:
-        line = f"{'▶' if file == lit else ' '} {number:>3}  {escape(text, quote=False)}"
-        shown.append(tag("mark", "lit", line) if file == lit else line)
-    return tag("pre", "wide pre", "\n".join(shown))
 
 
 def code_line(text: str, column: int | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Says in one line which GPU kernels run on, or why they run on the simulator."""
+"""Where kernels run: the GPU, in one line, or why it is the simulator; and which of the two is asked for."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import sys
 from dataclasses import dataclass
 from html import escape
 
-from gemm_lab.config import names_a_server
+from gemm_lab.config import BACKENDS, names_a_server
+from gemm_lab.config import backend as chosen_backend
 from gemm_look import theme
+from gemm_results.errors import LabError
+from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import presence
 from gpu_simulator.hardware.data_sheets import Gpu, Present, gpu
 
@@ -71,3 +74,31 @@ def here() -> Here:
 
     why = device.why_not()
     return Here(device.present(), not why, why, settings.server())
+
+
+def resolve_backend(wanted: str | None, timing: bool = False, machine: Here | None = None) -> str:
+    """The backend to use: "gpu" or "simulator".
+
+    `wanted` is "auto", "gpu" or "simulator"; None means the setting GEMM_LAB_BACKEND. With "auto" this is the GPU if
+    one can be used. If another program is using the GPU and GEMM_LAB_BUSY is "simulator", "auto" gives the simulator,
+    except for `timing`, which needs the GPU. machine: where the kernel would run, by default what `here` finds. Raises
+    `ConfigError` for another name, and `LabError` if "gpu" is wanted and no GPU can be used.
+    """
+    wanted = wanted or chosen_backend()
+    if wanted not in BACKENDS:
+        raise ConfigError(f"There is no backend “{wanted}”; choose {', '.join(BACKENDS)}.")
+    if wanted == "simulator":
+        return "simulator"
+    machine = machine or here()
+    if not machine.usable:
+        if wanted == "gpu":
+            raise LabError(f"The GPU cannot be used: {machine.reason}")
+        return "simulator"
+    import gpu_runner as device
+    from gpu_runner.settings import busy
+
+    others = device.holder() if wanted == "auto" and busy() == "simulator" and not timing else ""
+    if not others:
+        return "gpu"
+    print(f"{others}; so this runs on the simulator (GEMM_LAB_BUSY).", file=sys.stderr)
+    return "simulator"

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemm_lab import catalog
 from gemm_lab.catalog import LadderSpec
-from gemm_lab.lab.backends import resolve_backend
-from gemm_lab.lab.here import RECORDED_ON, here
+from gemm_lab.lab.here import RECORDED_ON, here, resolve_backend
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_look.card import card
 from gemm_look.table import Table

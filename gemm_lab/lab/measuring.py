@@ -12,7 +12,7 @@ from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.benchmark import Entry, Measurements, at_size, benchmark
 from gemm_lab.measure.check import Launch, Verdict, check
-from gemm_lab.settings_text import parse_settings
+from gemm_lab.source_text import parse_settings
 from gemm_results.results import Measurement, recorded
 from gpu_simulator.errors import ConfigError, SimulatorError, SizeError
 

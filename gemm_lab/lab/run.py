@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gemm_lab.cards.hot_lines import HotLines, lines_of
+from gemm_lab.cards.hot_lines import HotLines, cost, lines_of
 from gemm_lab.lab import on_simulator
 from gemm_lab.lab.actions import pipelines, source
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.line_costs import cost
 from gemm_lab.source_text import listed
 from gemm_look import theme
 from gemm_look.card import card, facts, folded, mark, printed, remark

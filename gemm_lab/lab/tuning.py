@@ -11,7 +11,7 @@ from pathlib import Path
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab.kernel import Kernel
-from gemm_lab.settings_text import parse_settings
+from gemm_lab.source_text import parse_settings
 from gemm_results.errors import LabError
 from gemm_results.profile import read_rows
 from gemm_results.results import Measurement

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
-from gemm_lab.settings_text import parse_settings
+from gemm_lab.source_text import parse_settings
 from gemm_results import blind_trials, results
 from gemm_results.profile import read_rows
 from gemm_results.published_trials import Summary, summary

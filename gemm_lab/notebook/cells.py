@@ -27,8 +27,7 @@ from gemm_lab.notebook import unbound
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than_cell, listing_without
 from gemm_lab.notebook.remembered.solved import solved_so_far
-from gemm_lab.settings_text import parse_settings
-from gemm_lab.source_text import listed
+from gemm_lab.source_text import listed, parse_settings
 from gemm_look import theme
 from gemm_look.card import card, mark
 from gemm_results.errors import LabError

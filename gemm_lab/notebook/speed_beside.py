@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.backends import resolve_backend
+from gemm_lab.lab.here import resolve_backend
 from gemm_lab.lab.measuring import QUICK_ROUNDS, benchmark_kernels, speed_size
 from gpu_simulator.errors import SimulatorError
 

@@ -306,6 +306,7 @@ class Launch:
     # ---- Running ----
 
     def execute(self) -> Report:
+        """Run all blocks. Raises what the kernel does wrong."""
         waiting: list[ResidentBlocks] = []
         with np.errstate(all="ignore"):
             try:
@@ -431,6 +432,7 @@ class Launch:
                 self.hazards.add("unwritten register", site, -1, lambda: said, severity=severity)
 
     def printed(self, text: str) -> None:
+        """Keep a text of printf; its size counts as memory of the launch."""
         self.account.take(len(text) + TEXT_OVERHEAD, "the text of printf")
         self.output.append(text)
         self.output_room -= len(text)

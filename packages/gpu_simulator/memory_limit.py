@@ -85,6 +85,7 @@ class Account:
             )
 
     def give(self, size: int) -> None:
+        """Return bytes that were taken."""
         self.taken -= size
 
 

@@ -6,7 +6,8 @@ import pytest
 
 import gemm_lab as lab
 import gpu_runner as device
-from gemm_lab.lab import backends, measuring
+from gemm_lab.lab import measuring
+from gemm_lab.lab.actions.running import backend_of
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab_lessons.shared.fault_injection import inject_fault
@@ -17,7 +18,7 @@ from gpu_simulator.hardware import data_sheets as hardware
 @pytest.fixture(autouse=True)
 def an_h200(monkeypatch):
     present = hardware.Present("NVIDIA H200", "sm_90a", 132, (13, 0), 141.0, hardware.gpu("h200"))
-    for module in (import_module("gemm_lab.lab.kernel"), backends, measuring):
+    for module in (import_module("gemm_lab.lab.kernel"), import_module("gemm_lab.lab.here"), measuring):
         monkeypatch.setattr(module, "here", lambda: Here(present, True, ""))
     monkeypatch.setattr(device, "holder", lambda: "")
     monkeypatch.delenv("GEMM_LAB_BACKEND", raising=False)
@@ -25,7 +26,7 @@ def an_h200(monkeypatch):
 
 def test_what_is_written_for_it_runs_on_it():
     kernel = lab.kernel("ampere/04")
-    assert kernel.runs_here() and kernel.compile().arch == "sm_90a" and backends.backend_of(kernel, None) == "gpu"
+    assert kernel.runs_here() and kernel.compile().arch == "sm_90a" and backend_of(kernel, None) == "gpu"
 
 
 def test_what_is_not_is_simulated_as_the_taught_gpu():

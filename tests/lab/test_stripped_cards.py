@@ -6,7 +6,8 @@ import pytest
 from plain_page import lines_of_page, problems, stripped
 
 import gemm_lab as lab
-from gemm_lab.cards.source_code import code, diff_lines, lit_listing
+from gemm_lab.cards.kernel_card import lit_listing
+from gemm_lab.cards.source_code import code, diff_lines
 from gemm_lab.notebook.cells import error_page
 from gemm_look.card import card, facts, folded
 from gemm_results.cards.profile_bars import bars

@@ -12,7 +12,7 @@ import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.lab import Kernel, Run, kernel, on_simulator
 from gemm_lab.lab.actions import running
-from gemm_lab.lab.kernel_signature import require_form
+from gemm_lab.lab.actions.source import require_form
 from gemm_lab.notebook import cells
 from gemm_lab.notebook.cells import WrongResult, below, error_page, parse_line, run_cell
 from gemm_lab.notebook.exercises import exercise

@@ -9,7 +9,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.predicting import product_of
-from gemm_lab.settings_text import parse_settings
+from gemm_lab.source_text import parse_settings
 from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles.tracing import trace
 

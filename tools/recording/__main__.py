@@ -16,7 +16,7 @@ from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab import here, ladder
 from gemm_lab.lab.ladder import measured_ladders
-from gemm_lab.settings_text import parse_settings
+from gemm_lab.source_text import parse_settings
 from gemm_results.errors import LabError
 from gemm_results.recorded_cards import CARD_N
 from gemm_results.results import path_for

@@ -21,6 +21,7 @@ from gemm_lab.notebook_files import notebooks_in
 from tools import colab
 from tools.live.build import kernel_cells
 from tools.publish import checked
+from tools.site import api
 from tools.site.cards import style_sheet
 from tools.site.links import START, Links, place
 from tools.site.widgets import Live, live_widgets, pictures, words
@@ -72,7 +73,7 @@ def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Co
     """
     repository = checked(address) if address else colab.address(root / "pyproject.toml")
     pages = sources(root)
-    links, counts = Links(root, pages, FILES), Counts(len(pages))
+    links, counts = Links(root, pages, FILES), Counts(len(pages) + 1)
     static = into / "_static"
     shutil.copytree(HERE / "static", static)
     (static / "look.css").write_text(css(), encoding="utf-8")
@@ -90,6 +91,7 @@ def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Co
             if page == START:
                 text = (_below_title(text) if live else text) + _contents(pages)
             target.write_text(text, encoding="utf-8")
+    (into / api.PAGE).write_text(api.page(), encoding="utf-8")
     for picture in links.used:
         (static / picture).parent.mkdir(exist_ok=True)
         shutil.copyfile(root / picture, static / picture)
@@ -105,7 +107,8 @@ def _below_title(text: str) -> str:
 def _contents(pages: list[str]) -> str:
     """The table of contents, which the start page holds and the sidebar of every page shows."""
     notebooks = [page for page in pages if page.endswith(".ipynb")]
-    parts = {"The notebooks": notebooks, "Beside them": BESIDE, "For teachers and authors": pages[-len(LATER) :]}
+    authors = [*pages[-len(LATER) :], api.PAGE]
+    parts = {"The notebooks": notebooks, "Beside them": BESIDE, "For teachers and authors": authors}
     blocks = (
         f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(place(page) for page in part) + "\n```\n"
         for caption, part in parts.items()

@@ -11,12 +11,11 @@ from gemm_lab import catalog
 from gemm_lab.ablations import Idea
 from gemm_lab.catalog import LadderSpec
 from gemm_lab.config import data_dir
-from gemm_lab.lab.backends import resolve_backend
-from gemm_lab.lab.here import RECORDED_ON
+from gemm_lab.lab.here import RECORDED_ON, resolve_backend
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab.lab.on_simulator import check_on_simulator, smallest_size
-from gemm_lab.settings_text import parse_settings
+from gemm_lab.source_text import parse_settings
 from gemm_look.table import ShownAsTable, Table
 from gemm_results.ablation import Gain, gain
 from gemm_results.errors import LabError

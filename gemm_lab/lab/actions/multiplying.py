@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.lab import on_simulator, operands
-from gemm_lab.lab.backends import backend_of
-from gemm_lab.lab.kernel_signature import require_form
+from gemm_lab.lab.actions.running import backend_of
+from gemm_lab.lab.actions.source import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_results.errors import LabError
 from gpu_simulator.errors import ConfigError

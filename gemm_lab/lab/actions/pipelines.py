@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gemm_lab.config import data_dir
-from gemm_lab.lab.kernel_signature import require_form
+from gemm_lab.lab.actions.source import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.on_simulator import limits
 from gemm_lab.measure.inputs import make_inputs

@@ -9,9 +9,9 @@ from math import prod
 import numpy as np
 
 from gemm_lab.lab.actions import source
+from gemm_lab.lab.actions.source import require_form
 from gemm_lab.lab.actions.unmodelled import gap
 from gemm_lab.lab.here import RECORDED_ON
-from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.operands import arguments
 from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from gemm_lab.config import backend as chosen_backend
 from gemm_lab.lab import measuring, on_simulator
-from gemm_lab.lab.backends import backend_of
-from gemm_lab.lab.here import in_notebook
-from gemm_lab.lab.kernel_signature import require_form
+from gemm_lab.lab.actions.source import require_form
+from gemm_lab.lab.here import in_notebook, resolve_backend
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.run import Run
 from gemm_results.errors import LabError
@@ -71,6 +71,19 @@ def _checked(kernel: Launchable, n: int, m: int | None, k: int | None, asked: As
         message, recorded = _message(verdicts), _recorded(kernel, n)
         return Run(*facts, all(verdicts), message, report=report, recorded=recorded, output=report.output, sms=sms)
     return _on_gpu(facts, asked)
+
+
+def backend_of(kernel: Launchable, wanted: str | None) -> str:
+    """The backend for one kernel: as `resolve_backend`, but never a GPU that the kernel is not written for.
+
+    Such a kernel runs on the simulator. If "gpu" is wanted explicitly, a `ConfigError` is raised instead.
+    """
+    where, arch = resolve_backend(wanted, machine=kernel.machine), kernel.machine.arch
+    if where != "gpu" or arch is None or kernel.spec.written_for(arch):
+        return where
+    if "gpu" in (wanted, chosen_backend()):
+        raise ConfigError(f'{kernel.name} {kernel.spec.not_for(arch)}; the simulator runs it: backend="simulator".')
+    return "simulator"
 
 
 def _on_gpu(facts: tuple[Launchable, str, int, int, int, Compiled], asked: Asked) -> Run:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from gemm_lab.compiling import NotJudged
 from gemm_lab.courses import criteria
 from gemm_lab.lab import Kernel, kernel
-from gemm_lab.lab.backends import resolve_backend
+from gemm_lab.lab.here import resolve_backend
 from gemm_lab.notebook.judges.conflict_reason import dearest_conflict
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of

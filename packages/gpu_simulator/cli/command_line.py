@@ -22,10 +22,12 @@ from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.kernel_file import KernelFile, kernel_file, signatures
 from gpu_simulator.launch_checks import misfits
-from gpu_simulator.launching import launch
+from gpu_simulator.launching import Launch, launch
 from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.ptx.demangle import source_name
+from gpu_simulator.ptx.ir import Variable
+from gpu_simulator.report import Report
 
 DESCRIPTION = "Run a kernel of a .cu or .ptx file without a GPU: its results, what each line cost, its races."
 EXAMPLE = """example, for __global__ void add(const float* a, const float* b, float* sum, int n):
@@ -195,17 +197,17 @@ def _counted(hazards: list) -> bool:
     return any(hazard.severity != SUSPICIOUS for hazard, _ in hazards)
 
 
-def _arguments(options) -> list:
+def _arguments(options: argparse.Namespace) -> list:
     """The arguments of the launch; the same values each time."""
     return [argument(word, seed) for seed, word in enumerate(options.arguments)]
 
 
-def _named(options, pattern: str) -> list[str]:
+def _named(options: argparse.Namespace, pattern: str) -> list[str]:
     """The names of the arguments, and of members, whose words fit a pattern of `argument_words`."""
     return [name for at, word in enumerate(options.arguments) for name in named_arrays(pattern, word, str(at))]
 
 
-def _symbols(options) -> dict[str, Any]:
+def _symbols(options: argparse.Namespace) -> dict[str, Any]:
     """The contents of variables by name; the same values each time."""
     found = {}
     for seed, word in enumerate(options.symbols, len(options.arguments)):
@@ -223,11 +225,18 @@ def _symbols(options) -> dict[str, Any]:
     return found
 
 
-def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str, before: Callable = lambda: None):
+def _launch(
+    options: argparse.Namespace,
+    kernel: KernelFile,
+    values: list,
+    symbols: dict[str, Any],
+    timing: str,
+    before: Callable = lambda: None,
+) -> Report:
     """Launch the kernel. before: called when it is known that the launch fits into memory, and before it begins."""
     with Progress() as progress:
 
-        def begin(run) -> None:
+        def begin(run: Launch) -> None:
             before()
             progress.begin(run)
 
@@ -269,7 +278,7 @@ def _check_count(kernel: KernelFile, values: list[Any]) -> None:
         )
 
 
-def _check_types(options, kernel: KernelFile, values: list[Any]) -> None:
+def _check_types(options: argparse.Namespace, kernel: KernelFile, values: list[Any]) -> None:
     """Raise `ConfigError` for an array of another type than the kernel's parameter points to."""
     for number, parameter, meant in misfits(kernel.entry, kernel.text, values):
         word, name = options.arguments[number], source_name(kernel.entry)
@@ -281,7 +290,7 @@ def _check_types(options, kernel: KernelFile, values: list[Any]) -> None:
         )
 
 
-def _parameter(declared: str, parameter) -> str:
+def _parameter(declared: str, parameter: Variable) -> str:
     """A parameter as the source declares it; without a source, in words."""
     if parameter.type == "b8":
         return f"{declared}, a struct of {parameter.size} bytes".removeprefix(", ")

@@ -49,7 +49,8 @@ class Clang(Protocol):
 
     def __call__(self, arguments: Sequence[str], files: Mapping[str, str]) -> tuple[int, str, str]: ...
 
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """What clang says of itself, such as "clang version 21.1.0"."""
 
 
 class Installed:

@@ -33,6 +33,7 @@ class Diagnostic:
 
     @property
     def where(self) -> str:
+        """The file with the line, if there is one."""
         return f"{self.file}, line {self.line}" if self.line else self.file
 
     def __str__(self) -> str:

@@ -108,10 +108,12 @@ class TensorMap:
 
     @property
     def rank(self) -> int:
+        """The number of dimensions."""
         return len(self.sizes)
 
     @property
     def element_bytes(self) -> int:
+        """The size of an element."""
         return ELEMENT_BYTES[self.element]
 
     @property

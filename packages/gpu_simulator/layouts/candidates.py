@@ -41,6 +41,7 @@ class Padding:
 
     @property
     def title(self) -> str:
+        """The layout in a few words."""
         row, pad = (count // self.array.element_bytes for count in (self.row_bytes, self.pad_bytes))
         return f"padding: {pad} element{'s' * (pad > 1)} after each {row}"
 
@@ -86,6 +87,7 @@ class Xor:
 
     @property
     def title(self) -> str:
+        """The layout in a few words."""
         return f"XOR: Swizzle<{self.swizzle.bits}, {self._low}, {self.swizzle.shift}>"
 
     def _by_row(self) -> tuple[int, int] | None:

@@ -132,9 +132,11 @@ class RecordedAccesses:
         return _Recorder(resident, self)
 
     def add_shared(self, site: int, kind: str, width: int, rows: np.ndarray) -> None:
+        """Record accesses of an instruction; a row has the addresses of a warp's lanes."""
         self._shared.setdefault((site, kind, width, rows.shape[1]), Rows()).add(rows)
 
     def add_global(self, site: int, width: int, rows: np.ndarray) -> None:
+        """As `add_shared`, for global memory."""
         self._global.setdefault((site, width), Rows()).add(_relative(rows, 32))
 
     def shared(self) -> Iterator[SharedAccess]:

@@ -92,6 +92,7 @@ class Hazards:
         self.arrays = {}
 
     def next_event(self, site: int) -> int:
+        """Number an access of the instruction `site`; returns the number."""
         self.event += 1
         if self.event >= len(self.site_of):
             self.site_of = np.concatenate([self.site_of, np.full_like(self.site_of, -1)])

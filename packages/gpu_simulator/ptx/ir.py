@@ -142,6 +142,7 @@ class Instruction:
 
     @property
     def family(self) -> str:
+        """The first part of the opcode, such as "mma"."""
         return self.parts[0]
 
 

@@ -111,11 +111,9 @@ def test_launches_of_many_clients_never_overlap(server):
 
 
 def test_the_settings_of_a_busy_gpu(monkeypatch, capsys):
-    from gemm_lab.lab import backends
-    from gemm_lab.lab.backends import resolve_backend
-    from gemm_lab.lab.here import Here
+    from gemm_lab.lab.here import Here, resolve_backend
 
-    monkeypatch.setattr(backends, "here", lambda: Here(None, True, ""))
+    monkeypatch.setattr(sys.modules["gemm_lab.lab.here"], "here", lambda: Here(None, True, ""))
     monkeypatch.setattr(device, "holder", lambda: "ada is measuring 5 kernels, 12 s")
     assert resolve_backend(None) == "gpu"
     monkeypatch.setenv("GEMM_LAB_BUSY", "simulator")

@@ -260,10 +260,12 @@ class Bytes:
 
     @staticmethod
     def read(memory, place):
+        """The 16-byte chunks at `place`."""
         return memory.views[16][place.index]
 
     @staticmethod
     def write(memory, place, chunks):
+        """Store 16-byte chunks at `place`."""
         memory.views[16][place.index] = chunks
 
 
