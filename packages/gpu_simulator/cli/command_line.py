@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from gpu_simulator import __version__
-from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, from_bf16, named_arrays
+from gpu_simulator.arithmetic.rounding import bf16_to_f32
+from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, named_arrays
 from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
 from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, short_margin
@@ -168,7 +169,7 @@ def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path |
     print(report)
     filled_words = (word.partition("=") for word in options.symbols)
     halves = {*_named(options, BF16), *(name for name, _, value in filled_words if re.search(BF16, value))}
-    shown = {number: from_bf16(array) if number in halves else array for number, array in arrays.items()}
+    shown = {number: bf16_to_f32(array) if number in halves else array for number, array in arrays.items()}
     for line in [*changes(before, arrays, halves), *changes(filled, variables, halves)]:
         print(line)
     if report.output:
