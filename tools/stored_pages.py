@@ -65,7 +65,7 @@ def only_recorded(counted: bool = True) -> None:
     An ablation counts its variants on the simulator. With `counted=False` only small ones do; the counts of others are
     not a number, which stands for any in `same`.
     """
-    from gemm_lab.lab.actions import ablating
+    from gemm_lab.lab.actions import ablating, profiles
     from gemm_lab.lab.kernel import Kernel
     from gemm_lab.lab.ladder import Ladder
 
@@ -74,6 +74,7 @@ def only_recorded(counted: bool = True) -> None:
 
     for owner, name in ((Kernel, "run"), (Kernel, "predict"), (Kernel, "predicted_timeline"), (Ladder, "predict")):
         setattr(owner, name, refuse)
+    profiles.attempted = lambda *_: "A cell with the tag “recorded” predicts nothing."  # a card that nobody recorded
     simulate, unknown = ablating.check_on_simulator, float("nan")
     totals = SimpleNamespace(wavefronts=unknown, sectors=unknown)
 

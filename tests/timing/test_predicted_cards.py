@@ -32,6 +32,7 @@ def test_an_edited_kernel_has_a_burst_and_its_error():
     assert "local memory" in words(found) and "recorded on an H200 SXM in a burst:" not in words(found)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("change", [{"GROUP_M": 1}, {"NUM_STAGES": 4}])
 def test_what_the_model_does_not_see_has_no_number(change):
     found = lab.kernel("hopper/08_ping_pong", **change).predict(n=8192)
@@ -54,6 +55,7 @@ def test_few_stages_are_predicted_where_the_tensor_cores_wait():
     assert lab.kernel("ampere/10_steady_addresses", NUM_STAGES=2).predict().tflops
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("name", "modelled"), [("02_tma", False), ("03_producer", False), ("05_persistent", True)])
 def test_large_products_without_an_order_of_blocks_are_not_modelled(name, modelled):
     found = lab.kernel(f"hopper/{name}").predict(n=8192)
