@@ -370,6 +370,6 @@ def test_the_whole_kernel_lies_below_the_card_of_a_region(monkeypatch):
     assert below(run, LINE + " --exercise") == "", "the exercise's own card has it"
     assert below(run_cell("t4/03 -n 256", run.kernel.source, {}), "t4/03") == "", "the cell has all of it"
     exercise = page_of(run_cell(LINE + " --no-run --exercise", LAYOUT, {}), LINE + " --no-run --exercise")
-    assert "t4/03_swizzled edited as mine compiles. It has not run yet" in exercise and len(exercise) < 500
+    assert "compiles. It has not run yet; the check below runs it." in exercise and len(exercise) < 500
     shown = run_cell(LINE + " --no-run", LAYOUT, {})
     assert below(shown, LINE) == "" and "▶   2  " in shown._repr_html_()
