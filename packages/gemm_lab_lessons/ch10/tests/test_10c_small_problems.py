@@ -10,7 +10,7 @@ from gemm_lab.lab.on_simulator import launch
 from gemm_lab.measure.check import make_inputs, reference, verdict
 from gemm_lab.notebook.exercises import WrongAnswer
 from gemm_lab_lessons.ch10 import small_products
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 
 RUNGS = [kernel.name for kernel in lab.ladder("decode")]
 ANSWERS = data_dir("kernels").parent / "packages/gemm_lab_lessons/ch10"

@@ -289,3 +289,15 @@ def test_what_carries_each_rung_is_recorded(rung, idea, low, high):
 def test_a_kernel_that_reads_fp32_has_half_the_intensity_of_its_tile_in_bf16():
     wmma, best = BOARD.best("wmma"), BOARD.intensity(BOARD.best("wmma").kernel)
     assert wmma.dtype.startswith("bf16") and best == pytest.approx(128 * 256 / (128 + 256) / 2)
+
+
+def test_the_choices_that_cells_name_as_right_are_right():
+    board = scoreboard(4096, on="h200")
+    speeds = sorted(row.tflops for rungs in board.ladders.values() for row in rungs)
+    assert 1300 < speeds[-1] / speeds[0] < 1500 and 0.8 < board.best("t4").ratio_ceiling < 0.9
+    each = {row.kernel.split("/")[0]: row.others_per_million for row in generations("t4/08", "b200/05")}
+    assert 7 < each["t4"] / each["b200"] < 10
+    far, near = (scoreboard(16384, on=on).row("hopper/04").ratio_cublas for on in ("h200", "h100"))
+    assert 0.785 < far < 0.795 and 0.49 < near < 0.5
+    table = ablations()
+    assert (len(table.rows), sum(row.nothing for row in table.rows)) == (47, 11)
