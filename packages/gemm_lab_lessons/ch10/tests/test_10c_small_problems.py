@@ -11,6 +11,7 @@ from gemm_lab.measure.check import make_inputs, reference, verdict
 from gemm_lab.notebook.exercises import WrongAnswer
 from gemm_lab_lessons.ch10 import small_products
 from gemm_results.errors import LabError
+from tools.recording.decode import ROWS, kernels
 
 RUNGS = [kernel.name for kernel in lab.ladder("decode")]
 ANSWERS = data_dir("kernels").parent / "packages/gemm_lab_lessons/ch10"
@@ -93,4 +94,40 @@ def test_the_work_of_whole_parts_and_of_stream_k():
 def test_pictures_are_drawn_and_what_is_not_recorded_is_a_sentence():
     assert "after 6 k tiles" in repr(small_products.plot_work(3, 10, 5, 2))
     with pytest.raises(LabError, match="48 rows of A"):
-        small_products.recorded(48, gpu="h100")
+        small_products.recorded(48)
+    with pytest.raises(LabError, match="tools.recording decode"):
+        small_products.recorded(64, "a100")
+
+
+# ---- What was recorded ----
+
+
+def test_the_recorded_rows_are_the_kernels_that_the_recorder_times():
+    for m in ROWS:
+        recorded = [(row.kernel, row.config.split(" SLOTS")[0]) for row in small_products.recorded(m).rows]
+        timed = [" ".join(f"{name}={value}" for name, value in one.config.items()) for one in kernels(m)]
+        names = [one.name for one in kernels(m)]
+        assert recorded == [("cublas", ""), *zip(names, (one.split(" SLOTS")[0] for one in timed), strict=True)]
+
+
+def test_what_the_notebook_says_about_the_parts():
+    times = {
+        m: {parts: small_products.recorded(m).split(parts).dram_us for parts in small_products.SPLITS} for m in ROWS
+    }
+    for m in (16, 32):
+        assert min(times[m], key=times[m].get) == 2 and times[m][4] < 1.05 * times[m][2]
+    assert sorted(times[64], key=times[64].get) == [4, 2, 3, 8, 1, 16]
+    assert all(times[m][8] > 1.2 * times[m][2] for m in ROWS)
+
+
+def test_what_the_notebook_says_about_the_rungs_and_cublas():
+    for m in ROWS:
+        found = small_products.recorded(m)
+        ratio = found.of("cublas").dram_us / found.of("04_wgmma").dram_us
+        assert 1.2 < ratio < 1.25 if m < 64 else 1 <= ratio < 1.01
+        assert found.of("04_wgmma").dram_us < found.of("03_cluster").dram_us < found.split(2).dram_us
+        assert all(row.dram_us > row.l2_us for row in found.rows)
+    few = small_products.recorded(64)
+    assert all(few.split(parts).dram_us < 1.12 * few.split(parts).l2_us for parts in (2, 4, 8))
+    names = [(m, "splitK" in name) for m, name, _ in small_products.library_kernels()]
+    assert names == [(16, True), (16, True), (32, True), (32, True), (64, False)]
