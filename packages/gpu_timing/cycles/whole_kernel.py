@@ -256,7 +256,7 @@ class _Run:
         # Six steps of K show the steady state; of very long ones two do, since a pipeline fills within one.
         fewest = 6 if (fixed + 6 * per_step) * self.resident <= MOST else 2
         if (issued := (fixed + min(fewest, steps) * per_step) * self.resident) > MOST:
-            raise LabError(
+            raise SimulatorError(
                 f"There is no prediction: {min(fewest, int(steps))} of the {steps:,.0f} steps of K are {issued:,.0f} "
                 f"instructions of an SM's warps, and the time model steps through {MOST:,} at most. With shorter loops "
                 "or less unrolling there is one."
