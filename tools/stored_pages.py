@@ -116,6 +116,8 @@ def differences(paths: list[Path], store: bool = False, counted: bool = True) ->
     if any(output.output_type == "error" for output in played.cells[0].outputs):
         raise LabError(f"The first cell failed:\n{words(played.cells[0].outputs)}")
     found = []
+    for output in (output for cell in played.cells if not store for output in cell.outputs):
+        output.get("data", {}).pop("image/png", None)  # only what is stored has to become small
     run_notebooks.committed(played)
     for (path, index), fresh in zip(wanted, played.cells[1:], strict=True):
         stored = books[path].cells[index]
