@@ -19,7 +19,7 @@ constexpr int ROWS = NUM_THREADS / CHUNKS;                    // rows of a tile 
 
 // A slot holds the sums of one block, in the order of its threads: neighbours write neighbouring 16 bytes.
 constexpr int FRAGMENTS = BLOCK_M / MMA_M * WARP_N / MMA_N;
-__device__ float4 workspace[SLOTS][FRAGMENTS][NUM_THREADS];
+__device__ __align__(128) float4 workspace[SLOTS][FRAGMENTS][NUM_THREADS];
 __device__ unsigned arrived[SLOTS];                           // blocks of a tile whose sums are in the workspace
 
 // Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks: the XOR of notebook 05.

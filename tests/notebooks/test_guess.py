@@ -125,7 +125,7 @@ EXACT = {
     "05_absolute": 4, "05_step": -16, "05_two": 2, "05_modulo_four": 2, "06_mma": 256, "06_waits": 96,
     "06_degree": 8, "06_blocks": 1, "06_store": 8, "07_rotation": 6, "07_left": 2, "07_third_stage": 1,
     "07_copies": 6, "07_narrow": 8, "08_ninth": 168, "09_loads": 4, "09_blocks": 2,
-    "10_rows": 512, "10_start": 168, "10_moved": 240, "10_level": 64, "10_read": 5120, "10_fitted": 112, "11_held": 128,
+    "10_strips": 64, "10_rows": 512, "10_start": 168, "10_moved": 240, "10_level": 64, "10_read": 5120, "10_fitted": 112, "11_held": 128,
     "11_row": 9, "11_owner": 2, "11_added": 6, "11_gaps": 15, "11_bytes": 32, "12_bigger": 1024,
 }  # fmt: skip
 

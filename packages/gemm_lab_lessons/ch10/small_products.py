@@ -220,8 +220,8 @@ def _length(work: list[tuple[int, int, int]]) -> int:
 @style.drawn
 def plot_splits(found: list[Recorded], dram_tb_s: float) -> Figure:
     """Microseconds over the parts of K, for several numbers of rows, with cuBLAS and the time that B alone needs."""
-    fig = style.figure(style.WIDTH, 4.2)
-    ax = style.axes(fig, left=0.75, right=2.9, top=0.5, bottom=1.15)
+    fig = style.figure(style.WIDTH, 4.4)
+    ax = style.axes(fig, left=0.75, right=2.9, top=0.5, bottom=1.3)
     labels = []
     for one, colour in zip(found, (style.BLUE, style.ORANGE, style.GREEN), strict=False):
         times = [one.split(parts).dram_us for parts in SPLITS]
@@ -236,5 +236,5 @@ def plot_splits(found: list[Recorded], dram_tb_s: float) -> Figure:
     ax.set(xlim=(-0.25, len(SPLITS) - 0.8), ylim=(0, None), xticks=range(len(SPLITS)), xticklabels=SPLITS)
     style.axis_titles(ax, "parts of K", "µs, B from DRAM")
     style.labels_right(ax, labels)
-    style.caption(fig, f"Dashed: cuBLAS in the same run.\n{conditions(first)}.", 0.75)
+    style.caption(fig, "Dashed: cuBLAS in the same run.\n" + conditions(first).replace(", on", ",\non") + ".", 0.75)
     return fig
