@@ -15,6 +15,7 @@ from gemm_lab.notebook.trying import Missed, call
 from gemm_lab_lessons.ch11.stones import SHAPE
 from gpu_simulator.argument_checks import shown
 from gpu_simulator.compiler import CompileError
+from gpu_simulator.faults import LaunchError
 
 M, N, K = SHAPE
 DEPTHS = (K, 64, 320)  # one k tile of 64, and a number of them that no ring of two, three or four stages divides
@@ -59,7 +60,7 @@ def checked_run(kernel: Kernel, size: tuple[int, int, int], seed: int) -> Run:
     where = f"At {m} × {n} × {k}: "
     try:
         run = kernel.run(n, m, k, seed=seed, backend="simulator")
-    except CompileError as error:
+    except (CompileError, LaunchError) as error:
         raise Missed(str(error)) from None
     except FAULTS as fault:
         raise Missed(f"{where}{fault}") from None

@@ -40,6 +40,11 @@ def a_text():
     return stone(3).text
 
 
+def maps_where_the_launch_has_pointers():
+    """do not match the arguments"""
+    return stone(1).launch.rewrite(stone(3).text)
+
+
 def does_not_compile():
     """is undefined"""
     return _changed(2, ("int warp = threadIdx.x / 32, ", "int "))
