@@ -65,7 +65,7 @@ help:
 	@echo "make site-serve  show that site on this machine           SITE_PORT=8000"
 	@echo "make run      run every notebook headless; the executed copies land in build/notebooks"
 	@echo "make record   measure on this machine's GPU and append to results/measured"
-	@echo "make coverage run the quick tests and show how much of each package they execute"
+	@echo "make coverage run the quick tests and show how much of each file they execute"
 	@echo "make update   choose the newest versions that fit together and write them into locks; KEEP=1 adds what is new alone"
 	@echo "make sizes    print how many lines each package and each part of it has"
 	@echo "make clean    delete build products and caches; the virtual environment stays"
@@ -99,7 +99,7 @@ test-all: test
 # The quick tests once more, slower: each process that they start counts its lines too.
 coverage: $(TEST_STAMP)
 	$(PY) -m pytest -n $(WORKERS) --cov --cov-report= --no-cov-on-fail $(PYTEST_ARGS)
-	$(PY) -m tools.coverage_by_package
+	$(PY) -m coverage report --skip-covered --include="gemm_lab/*,packages/*,tools/*"
 
 
 run: $(LAB_STAMP)

@@ -73,4 +73,4 @@ def test_what_has_no_words_is_seen():
         def moved(self, by: "int" = 1) -> "Bare": ...
 
     assert api.words(Bare) == "" and [api.words(one) for one in api.methods(Bare).values()] == [""]
-    assert api.signature("moved", Bare.moved) == "moved(self, by: int = 1) -> Bare"
+    assert api.signature("moved", Bare.moved) == "moved(by: int = 1) -> Bare"

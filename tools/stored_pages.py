@@ -21,6 +21,7 @@ import tempfile
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 from nbclient import NotebookClient
@@ -32,7 +33,8 @@ from gpu_simulator.errors import SimulatorError
 from tools import run_notebooks
 
 RECORDED = "recorded"
-OPENING = "import gemm_lab as lab\n%load_ext gemm_lab\nfrom tools import stored_pages\nstored_pages.only_recorded()"
+OPENING = "import gemm_lab as lab\n%load_ext gemm_lab\nfrom tools import stored_pages\nstored_pages.only_recorded"
+COUNTED = 128**3  # m · n · k of an ablation whose variants are simulated also where others are not
 READS = re.compile(
     r"\b(bench|sustained|bursts?|recorded|scoreboard|published|predictions|ablations|requests|three_counts)\b"
     r"|\b(ratios?|gain)\b"
@@ -57,8 +59,13 @@ class Difference:
         return f"{self.notebook}, cell {self.cell} `{self.first}`:\n{shown}"
 
 
-def only_recorded() -> None:
-    """From now on, this process launches and predicts nothing: either raises `LabError`."""
+def only_recorded(counted: bool = True) -> None:
+    """From now on, this process launches and predicts nothing: either raises `LabError`.
+
+    An ablation counts its variants on the simulator. With `counted=False` only small ones do; the counts of others are
+    not a number, which stands for any in `same`.
+    """
+    from gemm_lab.lab.actions import ablating, profiles
     from gemm_lab.lab.kernel import Kernel
     from gemm_lab.lab.ladder import Ladder
 
@@ -67,20 +74,31 @@ def only_recorded() -> None:
 
     for owner, name in ((Kernel, "run"), (Kernel, "predict"), (Kernel, "predicted_timeline"), (Ladder, "predict")):
         setattr(owner, name, refuse)
+    profiles.attempted = lambda *_: "A cell with the tag “recorded” predicts nothing."  # a card that nobody recorded
+    simulate, unknown = ablating.check_on_simulator, float("nan")
+    totals = SimpleNamespace(wavefronts=unknown, sectors=unknown)
+
+    def count_small(kernel, compiled, m, n, k):
+        small = counted or m * n * k <= COUNTED
+        return (
+            simulate(kernel, compiled, m, n, k) if small else ([], SimpleNamespace(instructions=unknown, totals=totals))
+        )
+
+    ablating.check_on_simulator = count_small
 
 
-def differences(paths: list[Path], store: bool = False) -> list[Difference]:
+def differences(paths: list[Path], store: bool = False, counted: bool = True) -> list[Difference]:
     """The cells of these notebooks whose stored text is not what the data of this checkout give.
 
     Pictures are compared by the words that describe them (`text/plain`). store: write the new outputs into the
     notebooks too. Raises `LabError` if a cell needs a name that only a `%%kernel` cell or a launch can give.
     """
     books = {path: nbformat.read(path, as_version=4) for path in paths}
-    wanted = {(path, index): None for path, book in books.items() for index in needed(book, path.name)}
+    wanted = [(path, index) for path, book in books.items() for index in needed(book, path.name)]
     if not wanted:
         return []
     sources = [books[path].cells[index].source for path, index in wanted]
-    cells = [nbformat.v4.new_code_cell(source) for source in (OPENING, *sources)]
+    cells = [nbformat.v4.new_code_cell(source) for source in (f"{OPENING}({counted})", *sources)]
     played = nbformat.v4.new_notebook(cells=cells)
     with tempfile.TemporaryDirectory() as nobody:
         without_gpu = {**os.environ, "XDG_STATE_HOME": nobody, "CUDA_VISIBLE_DEVICES": ""}
@@ -98,13 +116,15 @@ def differences(paths: list[Path], store: bool = False) -> list[Difference]:
     if any(output.output_type == "error" for output in played.cells[0].outputs):
         raise LabError(f"The first cell failed:\n{words(played.cells[0].outputs)}")
     found = []
+    for output in (output for cell in played.cells if not store for output in cell.outputs):
+        output.get("data", {}).pop("image/png", None)  # only what is stored has to become small
     run_notebooks.committed(played)
     for (path, index), fresh in zip(wanted, played.cells[1:], strict=True):
         stored = books[path].cells[index]
         if RECORDED not in stored.metadata.get("tags", ()):
             continue
         before, now = words(stored.outputs), words(fresh.outputs)
-        if before != now:
+        if not same(before, now):
             lines = [line for line in difflib.unified_diff(before, now, n=0, lineterm="")][2:]
             first = stored.source.strip().splitlines()[0]
             found.append(Difference(path.name, index, first, tuple(line for line in lines if line[0] != "@")))
@@ -114,6 +134,16 @@ def differences(paths: list[Path], store: bool = False) -> list[Difference]:
         for path, book in books.items():
             nbformat.write(book, path)
     return found
+
+
+def same(before: list[str], now: list[str]) -> bool:
+    """Whether two outputs have the same words, where `nan` of today's is any number."""
+    old, new = (" ".join(lines).split() for lines in (before, now))
+    if "nan" not in new:
+        return before == now
+    return len(old) == len(new) and all(
+        a == b or (b == "nan" and a.replace(",", "").isdigit()) for a, b in zip(old, new, strict=True)
+    )
 
 
 def renumbered(output, count):

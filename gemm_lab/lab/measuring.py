@@ -99,7 +99,7 @@ def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, s
 
 def benchmark_kernels(
     kernels: Iterable[Launchable],
-    sizes: Iterable[int | tuple[int, int, int]],
+    sizes: Iterable[int],
     *,
     baselines: Iterable[str],
     ceiling: Launchable | None,

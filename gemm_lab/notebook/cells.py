@@ -263,9 +263,7 @@ def page_of(shown: Run | Kernel, line_text: str) -> str:
         later = folded or later_than_cell(line_text, shown.kernel.name)
         return shown.page(frozenset(hidden_lines(shown.kernel, later)))
     if isinstance(shown, Kernel) and parse_line(line_text).exercise:
-        made = shown.compile()
-        words = f"{shown.label} compiles: {made.registers} registers, {made.smem:,} bytes of shared memory."
-        return card(f"{escape(words)} It has not run yet; the check below runs it.", theme.NOTE)
+        return card(f"{escape(shown.label)} compiles. It has not run yet; the check below runs it.", theme.NOTE)
     return shown._repr_html_()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,29 +17,19 @@ from gemm_lab.notebook_files import cells_of_the_series
 _OF_A_NOTEBOOK = re.compile(r"""\.(?:puzzle|guess|predict|exercise)\(["'](\d\d)_\w+["']\)""")
 _PUZZLE, _ALIAS = re.compile(r"^@lab\.puzzle\("), re.compile(r"--as (\w+)")
 _HEADING = re.compile(r"^#{2,3} (.+)$", re.M)
-
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SCOPES = (
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Lambda,
-    *_COMPREHENSIONS,
-)  # they have names of their own
-_EARLY = ("decorator_list", "defaults", "kw_defaults", "iter", "value")  # run before what stands to the left of them
-_INSIDE = ("body", "elt", "key", "value")  # the parts of a scope that see its names
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a cell: its first line, the names that it needs, and those to which it gives a value.
+    """A statement of a cell: its first line, the names to which it gives a value, and those that it replaces.
 
     counts: False for a loop or a block, whose names are not what the cell is for.
     """
 
     line: str
-    needs: frozenset[str]
     binds: frozenset[str]
+    replaces: frozenset[str] = frozenset()
     counts: bool = True
 
 
@@ -48,7 +38,7 @@ def statements(source: str) -> tuple[Statement, ...]:
     """The statements of a code cell; () if it is no Python. A `%%kernel` cell has one; it binds the name after --as."""
     first, _, _ = source.partition("\n")
     if first.startswith("%%"):
-        return (Statement(first, frozenset(), frozenset(_ALIAS.findall(first))),)
+        return (Statement(first, frozenset(_ALIAS.findall(first))),)
     text = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.split("\n"))
     try:
         body = ast.parse(text).body
@@ -58,67 +48,26 @@ def statements(source: str) -> tuple[Statement, ...]:
 
 
 def _statement(node: ast.stmt, lines: list[str]) -> Statement:
-    needs, binds = set[str](), set[str]()
-    for name, stored in _names(node):
-        if stored:
-            binds.add(name)
-        elif name not in binds:
-            needs.add(name)
+    binds = _bound(node)
+    read = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
     begin = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
     counts = not isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.Try))
-    return Statement(lines[begin - 1].strip(), frozenset(needs), frozenset(binds), counts)
+    replaces = frozenset() if isinstance(node, _DEFINITIONS) else frozenset(binds & read)
+    return Statement(lines[begin - 1].strip(), frozenset(binds), replaces, counts)
 
 
-def _names(node: ast.AST) -> Iterator[tuple[str, bool]]:
-    """(name, whether it gets a value) for each use of a global name in `node`, in the order in which it runs."""
+def _bound(node: ast.AST) -> set[str]:
+    """The names to which a statement gives a value, outside of functions and comprehensions."""
     match node:
-        case ast.Name(id=name, ctx=context):
-            yield name, isinstance(context, ast.Store)
-        case ast.AugAssign(target=ast.Name(id=name)):
-            yield name, False
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Name(id=name, ctx=ast.Store()):
+            return {name}
         case ast.alias(name=name, asname=other):
-            yield (other or name).split(".")[0], True
-        case ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
-            yield name, True
-    fields = sorted(ast.iter_fields(node), key=lambda field: field[0] not in _EARLY)
-    if not isinstance(node, _SCOPES):
-        yield from _names_of(value for _, value in fields)
-        return
-    outer = {name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names}
-    if isinstance(node, _COMPREHENSIONS):
-        outer = {one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr)}
-    local = set[str]()  # first the parameters, or what a comprehension counts
-    for name, stored in _names_of(value for field, value in fields if field not in _INSIDE):
-        if stored and name not in outer:
-            local.add(name)
-        elif name not in local:
-            yield name, stored
-    if hasattr(node, "name"):
-        yield node.name, True
-    inside = list(_names_of(value for field, value in fields if field in _INSIDE))
-    local |= {name for name, stored in inside if stored} - outer
-    yield from (use for use in inside if use[0] not in local)
-
-
-def _names_of(values: Iterable[object]) -> Iterator[tuple[str, bool]]:
-    for value in values:
-        for node in value if isinstance(value, list) else [value]:
-            if isinstance(node, ast.AST):
-                yield from _names(node)
-
-
-def needs(source: str) -> set[str]:
-    """The names that a cell takes from the cells before it, or from Python."""
-    found, bound = set[str](), set[str]()
-    for statement in statements(source):
-        found |= statement.needs - bound
-        bound |= statement.binds
-    return found
-
-
-def binds(source: str) -> set[str]:
-    """The names to which a cell gives a value."""
-    return {name for statement in statements(source) for name in statement.binds}
+            return {(other or name).split(".")[0]}
+        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return set()
+    return set().union(*map(_bound, ast.iter_child_nodes(node)))
 
 
 # ---- Which cell to run ----
@@ -158,7 +107,7 @@ def sentence(name: str, ran: Sequence[str]) -> str:
         puzzle = _PUZZLE.match(found.line)
         section = f" in the section “{cell.section}”" if cell.section else ""
         wanted.insert(0, f"“{found.line}”{section}{', solved or not' if puzzle else ''}")
-        if name not in needs(cell.source):  # a cell that only replaces the value needs the one before it
+        if name not in found.replaces:  # else it needs the value before it
             break
     if not wanted:
         return ""

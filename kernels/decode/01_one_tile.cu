@@ -1,9 +1,9 @@
 // 01_one_tile.cu: few rows of A, so a block takes all of them, a strip of columns, and the whole of K.
 // Extends ampere/11_any_size.cu: many stages for few products, because the time goes into reading B.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
-// A100, H100, H200, B200.   Notebook 10.
+// A100, RTX 5090, H100.   Notebook 10.
 #include <cuda_bf16.h>
-#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 64, NUM_WARPS 4, NUM_STAGES 8
+#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 128, NUM_WARPS 4, NUM_STAGES 3
 #include "ptx/cp_async.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mma_sync.cuh"

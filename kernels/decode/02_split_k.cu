@@ -1,9 +1,9 @@
 // 02_split_k.cu: several blocks share a tile of D, each with a part of K; the last to finish adds their sums.
 // Extends 01_one_tile.cu: with few tiles, more multiprocessors read B at once.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
-// A100, H100, H200, B200.   Notebook 10.
+// A100, RTX 5090, H100.   Notebook 10.
 #include <cuda_bf16.h>
-#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 64, NUM_WARPS 4, NUM_STAGES 8, SPLIT 2, SLOTS 1024
+#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 128, NUM_WARPS 4, NUM_STAGES 3, SPLIT 4, SLOTS 1024
 #include "ptx/cp_async.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mma_sync.cuh"

@@ -1,9 +1,9 @@
 // 03_cluster.cu: the blocks that share a tile are a cluster, and add their sums through each other's shared memory.
 // Extends 02_split_k.cu: no workspace, no count, and every block adds a part of the tile.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
-// H100, H200, B200.   Notebook 10.
+// H100, H200, B200, RTX 5090.   Notebook 10.
 #include <cuda_bf16.h>
-#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 64, NUM_WARPS 4, NUM_STAGES 8, SPLIT 2
+#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 128, NUM_WARPS 4, NUM_STAGES 3, SPLIT 2
 #include "ptx/cluster.cuh"
 #include "ptx/cp_async.cuh"
 #include "ptx/ldmatrix.cuh"

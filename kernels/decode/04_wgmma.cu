@@ -3,7 +3,7 @@
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
 // H100, H200.   Notebook 10.
 #include <cuda_bf16.h>
-#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 64, NUM_STAGES 12, SPLIT 2
+#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 64, NUM_STAGES 8, SPLIT 2
 #include "ptx/cluster.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"

@@ -93,7 +93,8 @@ STYLES = {
     "legend part": f"flex:1 1 auto;font-weight:normal;{SMALL};{CELL}",
     "legend number": f"{SMALL};opacity:0.75;{CELL}",
     "gauge": "display:inline-block;vertical-align:top;width:116px;margin:2px 4px 2px 0;padding:0;background:none",
-    "step": "display:inline-block;box-sizing:border-box;height:0.8em",  # a bar in a line of text
+    # A bar in a line of text.
+    "step": "display:inline-block;box-sizing:border-box;height:0.8em;overflow:hidden;color:transparent",
     # ---- Tile picture ----
     "tile": f"border:1px solid {GOOD};text-align:center;{SMALL};padding:0",
 }

@@ -28,12 +28,19 @@ driver: Any = _Driver()
 
 
 def cluster_launch(
-    function: int, grid: Sequence[int], threads: int, dynamic_smem: int, cluster: Sequence[int], pointers: int
+    function: int,
+    grid: Sequence[int],
+    threads: int,
+    dynamic_smem: int,
+    cluster: Sequence[int],
+    pointers: int,
+    stream: int = 0,
 ) -> Callable[[], int]:
-    """A callable that launches `function` once in the default stream and returns the driver's status, 0 for success.
+    """A callable that launches `function` once and returns the driver's status, 0 for success.
 
     `grid` and `cluster` are numbers of blocks in x, y and z, `threads` is the size of a block, `dynamic_smem` is in
     bytes. `pointers` is the address of an array of addresses, one per argument, which the driver reads at each launch.
+    `stream` is 0 for the default stream.
     """
     attribute, config = driver.CUlaunchAttribute(), driver.CUlaunchConfig()
     attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
@@ -41,6 +48,7 @@ def cluster_launch(
     size.x, size.y, size.z = cluster
     config.gridDimX, config.gridDimY, config.gridDimZ = grid
     config.blockDimX, config.blockDimY, config.blockDimZ = threads, 1, 1
+    config.hStream = driver.CUstream(stream)
     config.sharedMemBytes, config.attrs, config.numAttrs = dynamic_smem, [attribute], 1
     return lambda: int(driver.cuLaunchKernelEx(config, function, pointers, 0)[0])
 

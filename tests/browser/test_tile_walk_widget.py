@@ -4,10 +4,10 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
 from playwright.sync_api import expect  # noqa: E402
+from widget_frames import work  # noqa: E402
 
 from gemm_lab.notebook import widgets  # noqa: E402
 from gemm_lab.notebook.puzzle import puzzle  # noqa: E402
-from tools.widget_frames import work  # noqa: E402
 from tools.widget_page import state_of  # noqa: E402
 
 pytestmark = pytest.mark.browser

@@ -67,7 +67,7 @@ def test_recorded_gains_are_of_one_run_and_shown_with_its_conditions():
     assert set(found.gains) == {variant.idea.idea for variant in found.variants[1:]}
     assert found.gains["256 columns instead of 128"].low > 1 and "NVIDIA H200" in repr(found)
     assert "256 columns instead of 128" in found._repr_html_()
-    assert "No sustained run at 512 is recorded" in repr(lab.ladder("t4").ablate("05", 512))
+    assert "No burst run at 512 is recorded" in repr(lab.ladder("hopper").ablate("02", 512, regime="burst"))
 
 
 def test_counts_are_of_the_settings_that_were_timed():

@@ -235,7 +235,7 @@ def test_kernels_without_a_card_of_this_gpu_show_the_one_of_the_h200(monkeypatch
 @pytest.mark.long
 def test_the_card_of_a_named_gpu(monkeypatch):
     ping_pong = lab.kernel("hopper/08_ping_pong")
-    shown = [ping_pong(GROUP_M=rows).profile(16384, on="h100").card for rows in (4, 11)]
+    shown = [ping_pong(GROUP_M=rows).profile(16384, on="h100").card for rows in (4, 16)]
     assert all("H100" in card.conditions["gpu"] and card.n == 16384 for card in shown)
     assert shown[1]["dram_read_bytes"] > 2 * shown[0]["dram_read_bytes"]
     monkeypatch.setattr(profiles, "known", lambda: ["h200"])  # of an H100 without constants nothing can be predicted

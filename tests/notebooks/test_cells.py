@@ -14,7 +14,7 @@ from gemm_lab.lab import Kernel, Run, kernel, on_simulator
 from gemm_lab.lab.actions import running
 from gemm_lab.lab.actions.source import require_form
 from gemm_lab.notebook import cells
-from gemm_lab.notebook.cells import WrongResult, below, error_page, parse_line, run_cell
+from gemm_lab.notebook.cells import WrongResult, below, error_page, page_of, parse_line, run_cell
 from gemm_lab.notebook.exercises import exercise
 from gemm_results.errors import LabError
 from gpu_simulator.compiler import CompileError
@@ -370,5 +370,7 @@ def test_the_whole_kernel_lies_below_the_card_of_a_region(monkeypatch):
     assert "the whole kernel, with the region “layout” marked ▶" in page
     assert below(run, LINE + " --exercise") == "", "the exercise's own card has it"
     assert below(run_cell("t4/03 -n 256", run.kernel.source, {}), "t4/03") == "", "the cell has all of it"
+    exercise = page_of(run_cell(LINE + " --no-run --exercise", LAYOUT, {}), LINE + " --no-run --exercise")
+    assert "compiles. It has not run yet; the check below runs it." in exercise and len(exercise) < 500
     shown = run_cell(LINE + " --no-run", LAYOUT, {})
     assert below(shown, LINE) == "" and "▶   2  " in shown._repr_html_()

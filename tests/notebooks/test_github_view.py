@@ -5,11 +5,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from github_view import loose_runs, stripped
 
 from gemm_look import theme
 from gemm_look.card import card, facts, folded, mark, remark
 from gemm_look.table import Table
-from tools.github_view import loose_runs, stripped
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))

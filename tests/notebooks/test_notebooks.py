@@ -2,6 +2,7 @@
 
 import ast
 import re
+from html import unescape
 from pathlib import Path
 
 import nbformat
@@ -250,6 +251,17 @@ RULES = (
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_form(path, rule):
     assert list(rule(nbformat.read(path, as_version=4))) == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_what_is_compared_with_choices_is_one_of_them(path):
+    """In the stored answers; a text that is no choice would make every reader wrong."""
+    mine = [entry for name, entry in questions().items() if path.stem[:2] == name[:2]]
+    choices = {choice for entry in mine for choice in entry.get("choices", ())}
+    for cell in code(nbformat.read(path, as_version=4)):
+        for output in cell.outputs if run.REVEAL in tags(cell) else ():
+            for told in re.findall("It is “(.+?)”", output.get("data", {}).get("text/html", "")):
+                assert unescape(told) in choices, cell.source
 
 
 def test_the_questions_of_the_file_are_those_that_the_notebooks_ask():

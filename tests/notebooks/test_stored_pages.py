@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from gemm_results.errors import LabError
 from tools import stored_pages
-from tools.stored_pages import RECORDED, names, needed, reads_records
+from tools.stored_pages import RECORDED, names, needed, reads_records, same
 
 SERIES = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 TABLE = 'row = next(row for row in lab.ladder("t4").recorded([4096]).rows if row.kernel == "t4/03_swizzled")'
@@ -31,10 +31,11 @@ def found(tmp_path_factory):
         tagged(show, f"{speed:.1f} TFLOPS\n"),
         tagged(show, f"{speed + 1:.1f} TFLOPS\n"),
         tagged('lab.kernel("t4/03").run(256)', "PASS\n"),
+        tagged('print(lab.ladder("hopper").ablate("02", 4096).variants[0].report.instructions)', "1\n"),
     ]
     made = tmp_path_factory.mktemp("stored") / "made.ipynb"
     nbformat.write(new_notebook(cells=cells), made)
-    return stored_pages.differences([*SERIES, made])
+    return stored_pages.differences([*SERIES, made], counted=False)
 
 
 def test_the_series_shows_what_is_recorded(found):
@@ -45,9 +46,23 @@ def test_the_series_shows_what_is_recorded(found):
 
 
 def test_another_figure_and_a_launch_are_found(found):
-    figure, launch = (one for one in found if one.notebook == "made.ipynb")
+    figure, launch, count = (one for one in found if one.notebook == "made.ipynb")
     assert figure.cell == 2 and [line[0] for line in figure.lines] == ["-", "+"]
     assert launch.cell == 3 and "take the tag off" in str(launch)
+    assert count.cell == 4, "a count of an ablation"
+
+
+@pytest.mark.long
+def test_the_series_shows_every_count_of_its_ablations():
+    told = [str(one) for one in stored_pages.differences(SERIES)]
+    assert not told, "\n".join(told)
+
+
+def test_a_count_that_was_not_made_is_any_number_and_nothing_else_is():
+    now = ["without  instructions", "nothing           nan"]
+    assert same(["without instructions", "nothing 30,976"], now)
+    assert not same(["without instructions", "nothing"], now) and not same(["without", "nothing 30,976"], now)
+    assert not same(["30,976"], ["30,977"]) and not same(["ba1a"], ["banana"])
 
 
 @pytest.mark.parametrize("path", SERIES, ids=lambda path: path.stem)

@@ -4,11 +4,12 @@ import builtins
 
 import nbformat
 import pytest
+from cell_names import binds, needs
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.unbound import binds, needs, sentence, statements
+from gemm_lab.notebook.unbound import sentence, statements
 from gemm_lab.notebook_files import notebooks_in
 
 KNOWN = {*dir(builtins), "display", "get_ipython"}

@@ -3,8 +3,9 @@
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.lab.actions import predicting
 from gpu_simulator.errors import SimulatorError
-from gpu_timing.cycles import tracing
+from gpu_timing.cycles import tracing, whole_kernel
 
 N = 128
 BARRIER = """__shared__ unsigned long long bar; const unsigned at = (unsigned)__cvta_generic_to_shared(&bar);
@@ -119,9 +120,16 @@ def test_threads_that_all_arrive_and_then_wait_are_predicted(wait, plain):
     assert near(edited(BARRIER, ARRIVE.format("", "") + wait).predict(n=N), plain)
 
 
-@pytest.mark.parametrize("arrive", [ARRIVE.format("", ", NUM_THREADS"), ARRIVE.format(".expect_tx", ", 64")])
+def test_an_arrival_counts_for_as_many_as_it_says(plain):
+    """One thread of 256 arrives for all: with one fewer the phase never ends, see below."""
+    wait = WAIT.format("test", ".parity", PARITY)
+    assert near(
+        edited(BARRIER, "if (threadIdx.x == 0) { " + ARRIVE.format("", ", 256") + " }" + wait).predict(n=N), plain
+    )
+
+
+@pytest.mark.parametrize("arrive", [ARRIVE.format("", ", 255"), ARRIVE.format(".expect_tx", ", 64")])
 def test_what_never_comes_is_not_called_a_deadlock(arrive):
-    arrive = arrive.replace("NUM_THREADS", "256")
     one = "if (threadIdx.x == 0) " if "expect" not in arrive else ""
     text = one + "{ " + arrive + " }" + WAIT.format("test", ".parity", PARITY)
     with pytest.raises(
@@ -131,7 +139,20 @@ def test_what_never_comes_is_not_called_a_deadlock(arrive):
     assert "of cell waits for never comes" in str(error.value)
 
 
-# ---- Never above the peak ----
+# ---- Never above the peak, and not for ever ----
+
+
+def test_long_steps_of_k_are_fewer_and_one_that_is_too_long_is_refused(monkeypatch):
+    kernel = lab.kernel("simt/04_register_tiles")
+    usual = kernel.predict(n=1024).cycles
+    predicting._found.cache_clear()
+    monkeypatch.setattr(whole_kernel, "BUDGET", 0)
+    monkeypatch.setattr(whole_kernel, "MOST", 60_000)
+    assert kernel.predict(n=1024).cycles == pytest.approx(usual, rel=0.1)
+    predicting._found.cache_clear()
+    monkeypatch.setattr(whole_kernel, "MOST", 20_000)
+    with pytest.raises(SimulatorError, match=r"2 of the 64 steps of K are [\d,]+ instructions .* less unrolling"):
+        kernel.predict(n=1024)
 
 
 def test_a_kernel_that_multiplies_too_little_is_refused():

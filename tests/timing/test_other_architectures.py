@@ -51,7 +51,7 @@ def flop_of(found, ladder):
     return total
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("key", "name"), KERNELS)
 def test_a_block_times_the_grid_multiplies_the_whole_problem(key, name):
     found, launch = traced(name, key)

@@ -7,13 +7,13 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from prose_numbers import printed, questions, spoken, support, unbacked
 
 from gemm_lab.notebook import scoreboard as home
 from gemm_results import results
 from gemm_results.errors import LabError
 from tools import generated_text as marked
 from tools import readme_blocks
-from tools.prose_numbers import printed, questions, spoken, support, unbacked
 from tools.sync import sync
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,6 +4,7 @@ speeds       check and time ladders beside their baselines, for results/measured
 counters     hardware counters and profile cards from Nsight Compute, for results/profiles/<gpu>
 ablations    each idea of a rung left out in turn, for results/ablations/<gpu>.csv
 tiles        which tile and which order of blocks is fastest at each size, for results/tuned/<gpu>.csv
+timelines    the clock of the GPU wherever a kernel waits, for results/timelines/<gpu>
 decode       products with few rows of A beside cuBLAS, for results/decode/<gpu>.csv
 """
 
@@ -27,6 +28,7 @@ from tools.recording.counters import PARTS, record_profiles
 from tools.recording.decode import record_decode
 from tools.recording.speeds import record
 from tools.recording.tiles import record_tiles
+from tools.recording.timelines import record_timelines
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -84,6 +86,10 @@ def _parser() -> argparse.ArgumentParser:
     tiles.add_argument("--sizes", type=_sizes, default=[2048, 4096, 8192, 16384], metavar="2048,4096")
     tiles.add_argument("--rounds", type=int, default=None)
     tiles.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
+
+    timelines = add("timelines", lambda options: record_timelines(options.kernels, options.into), "record timelines")
+    timelines.add_argument("kernels", nargs="+")
+    timelines.add_argument("--into", type=Path, default=data_dir("results") / "timelines", help="folder of the GPUs")
 
     decode = add("decode", decode_of, "time products with few rows of A, for results/decode")
     decode.add_argument("--into", type=Path, default=None, help="folder for the CSV files")

@@ -1,73 +1,170 @@
 """`python -m tools.recording decode`: products with few rows of A beside cuBLAS, for results/decode/<gpu>.csv.
 
-B is read from DRAM: the copies of the inputs, which take turns, are more than L2 holds (`gpu_runner.timing.rounds`).
+Launches are captured in CUDA graphs, because a launch from Python takes about as long as these products. A graph has
+`COUNT` launches. In one, `SETS` sets of A, B and D take turns, together more than L2 holds, so that B comes from DRAM;
+in the other it is always the same set, which stays in L2. Kernels and cuBLAS take turns for `ROUNDS` rounds.
 """
 
 from __future__ import annotations
 
 import csv
 import datetime
-from collections.abc import Iterator
-from dataclasses import replace
+import statistics
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from gemm_lab.config import data_dir
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import Kernel, kernel
-from gemm_lab.lab.measuring import benchmark_kernels
+from gemm_lab.measure.benchmark import commit
 from gemm_results.errors import LabError
-from gemm_results.results import append, path_for
+from gemm_results.results import path_for
+from gpu_runner.bindings import cluster_launch, driver, encode
+from gpu_simulator.hardware.number_types import dtype_of
+from gpu_simulator.hardware.tensor_map import TensorMap
 
-EDGE, ROWS, SPLITS, DEPTHS = 4096, (16, 32, 64), (2, 4, 8, 16), (512, 1024, 2048, 8192)
-REGIMES, OTHERS = ("burst", "sustained"), ("ampere/11_any_size", "hopper/08_ping_pong")
-# Of 04_wgmma with so many rows of A: what a search over tiles, stages and parts found fastest on an H100.
-FASTEST = {
-    16: {"BLOCK_M": 16},
-    32: {"BLOCK_M": 32},
-    64: {"BLOCK_M": 64},
+EDGE, ROWS, PARTS = 4096, (16, 32, 64), (1, 2, 3, 4, 8, 16)
+SETS, COUNT, ROUNDS, REPLAYS, WORST = 8, 24, 25, 2, 5e-3
+# What a search over tiles, stages and parts found fastest on an H200.
+CUT = {
+    16: {"BLOCK_M": 16, "NUM_STAGES": 4},
+    32: {"BLOCK_M": 32, "NUM_STAGES": 4},
+    64: {"BLOCK_M": 64, "NUM_STAGES": 3},
 }
+CLUSTER = {
+    16: {"BLOCK_M": 16, "NUM_STAGES": 4},
+    32: {"BLOCK_M": 32, "BLOCK_K": 64, "NUM_STAGES": 8},
+    64: {"BLOCK_M": 64, "NUM_STAGES": 4},
+}
+WGMMA = {16: {"BLOCK_M": 16, "NUM_STAGES": 10}, 32: {"BLOCK_M": 32}, 64: {"BLOCK_M": 64}}
+COLUMNS = (
+    "kernel", "config", "parts", "m", "n", "k", "dram_us", "l2_us", "rounds", "gpu", "cuda", "commit", "date",
+)  # fmt: skip
 
 
 def kernels(m: int) -> list[Kernel]:
-    """One tile a block, split-K in several numbers of parts with the same tiles, in a cluster, with wgmma; and others."""
-    cut = kernel("decode/02_split_k")
-    made = [kernel("decode/01_one_tile")(BLOCK_M=m), *(cut(BLOCK_M=m, SPLIT=parts) for parts in SPLITS)]
-    return [
-        *made,
-        kernel("decode/03_cluster")(BLOCK_M=m),
-        kernel("decode/04_wgmma")(**FASTEST[m]),
-        *map(kernel, OTHERS),
-    ]
+    """Split-K in several numbers of parts, where one part does the work of 01; in a cluster; and with wgmma."""
+    cut = [kernel("decode/02_split_k")(SPLIT=parts, **CUT[m]) for parts in PARTS]
+    return [*cut, kernel("decode/03_cluster")(**CLUSTER[m]), kernel("decode/04_wgmma")(**WGMMA[m])]
 
 
 def record_decode(where: Here, into: Path | None = None) -> Path:
     """Measure, write results/decode/<gpu>.csv and <gpu>_cublas.csv, and return the path of the first."""
     if not where.usable or where.present is None:
         raise LabError(f"Nothing can be timed here: {where.reason}")
+    import torch
+
     path = path_for(where.present, into or data_dir("results") / "decode")
-    for m, depth, regime in _runs():
-        made = [one for one in kernels(m) if one.spec.written_for(where.arch)]
-        baselines = ["cublas", "cublaslt_best"] if depth == EDGE else ["cublas"]
-        rows = benchmark_kernels(
-            made, [(m, EDGE, depth)], baselines=baselines, ceiling=None, regime=regime, rounds=None, progress=True
-        )
-        append([replace(row, kernel=row.kernel.split(" (")[0]) for row in rows], path)
-    names = [(m, name, f"{spent:.2f}") for m in ROWS for name, spent in library_kernels(m)]
-    with path.with_name(f"{path.stem}_cublas.csv").open("w", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(["m", "kernel", "microseconds", "gpu", "date"])
-        out.writerows([*row, where.present.name, datetime.date.today().isoformat()] for row in names)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    facts = (where.present.name, torch.version.cuda, commit(), datetime.date.today().isoformat())
+    found = [[*row, *facts] for m in ROWS for row in _timed(torch, m, where.arch)]
+    _write(path, COLUMNS, found)
+    names = [[m, name, f"{spent:.2f}", *facts] for m in ROWS for name, spent in library_kernels(torch, m)]
+    _write(
+        path.with_name(f"{path.stem}_cublas.csv"),
+        ("m", "kernel", "microseconds", "gpu", "cuda", "commit", "date"),
+        names,
+    )
     return path
 
 
-def _runs() -> Iterator[tuple[int, int, str]]:
-    yield from ((m, EDGE, regime) for m in ROWS for regime in REGIMES)
-    yield from ((64, depth, "burst") for depth in DEPTHS)
+def _write(path: Path, header: tuple[str, ...], rows: list[list[Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(header)
+        out.writerows(rows)
 
 
-def library_kernels(m: int) -> list[tuple[str, float]]:
+def _timed(torch: Any, m: int, arch: str) -> list[list[Any]]:
+    """The rows with m rows of A, without the facts of the machine. Raises `LabError` for a wrong result."""
+    a, b, d = (
+        [torch.randn(rows, EDGE, device="cuda").bfloat16() for _ in range(SETS)] for rows in (m, EDGE, m)
+    )  # fmt: skip
+    entries: dict[tuple[str, str, int], Callable] = {
+        ("cublas", "", 0): lambda one, two, out: torch.mm(one, two.t(), out=out)
+    }
+    for made in kernels(m):
+        if made.spec.written_for(arch):
+            config = " ".join(f"{name}={value}" for name, value in made.config.items())
+            entries[made.name, config, made.config["SPLIT"]] = _launcher(torch, made, arch, m)
+    exact = a[0].double() @ b[0].double().t()
+    graphs = {}
+    for label, call in entries.items():
+        for _ in range(2):  # the second launch begins with what the first has left
+            d[0].fill_(float("nan"))
+            call(a[0], b[0], d[0])
+        if not (d[0].double() - exact).norm() / exact.norm() < WORST:  # a NaN is no small error
+            raise LabError(f"{label[0]} ({label[1]}) is wrong with {m} rows of A.")
+        graphs[label] = [_graph(torch, call, a[:sets], b[:sets], d[:sets]) for sets in (SETS, 1)]
+    samples: dict[tuple, tuple[list, list]] = {label: ([], []) for label in entries}
+    for _ in range(ROUNDS):
+        for label, both in graphs.items():
+            for kept, graph in zip(samples[label], both, strict=True):
+                kept.append(_microseconds(torch, graph))
+    return [
+        [*label, m, EDGE, EDGE, *(f"{statistics.median(kept):.3f}" for kept in both), ROUNDS]
+        for label, both in samples.items()
+    ]
+
+
+def _launcher(torch: Any, made: Kernel, arch: str, m: int) -> Callable:
+    """A function of A, B and D, tensors on the GPU, that launches the kernel once in the current stream."""
+    compiled, grid = made.compile(arch), made.grid(m, EDGE, EDGE)
+    cluster, sizes = made.spec.clustered(made.config).cluster, {"m": m, "n": EDGE, "k": EDGE}
+    module = driver.cuModuleLoadData(bytes(compiled.cubin))[1]
+    function = driver.cuModuleGetFunction(module, compiled.entry.encode())[1]
+    most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    driver.cuFuncSetAttribute(function, most, compiled.smem)
+    kept: dict[int, tuple] = {}  # what the driver reads at each launch, by the address of D
+
+    def value(token: Any, tensors: dict[str, Any]) -> np.ndarray:
+        if isinstance(token, tuple):
+            like = np.empty(tuple(tensors[token[1]].shape), dtype_of(made.problem.dtype_in))
+            room = np.zeros(192, np.uint8)
+            found = room[-room.ctypes.data % 64 :][:128]
+            found[:] = np.frombuffer(encode(TensorMap.of(like, *token[2:]), tensors[token[1]].data_ptr()), np.uint8)
+            return found
+        return (
+            np.array([sizes[token]], np.int32) if token in sizes else np.array([tensors[token].data_ptr()], np.uint64)
+        )
+
+    def launch(a: Any, b: Any, d: Any) -> None:
+        if d.data_ptr() not in kept:
+            values = [value(token, {"a": a, "b": b, "d": d}) for token in made.problem.tokens]
+            kept[d.data_ptr()] = values, np.array([each.ctypes.data for each in values], np.uint64)
+        stream = torch.cuda.current_stream().cuda_stream
+        pointers = kept[d.data_ptr()][1].ctypes.data
+        status = cluster_launch(function, grid, compiled.threads, compiled.smem, cluster, pointers, stream)()
+        if status:
+            raise LabError(f"{made.label} cannot be launched: CUDA error {status}.")
+
+    return launch
+
+
+def _graph(torch: Any, call: Callable, a: list, b: list, d: list) -> Any:
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for number in range(COUNT):
+            call(a[number % len(a)], b[number % len(b)], d[number % len(d)])
+    return graph
+
+
+def _microseconds(torch: Any, graph: Any) -> float:
+    """The time of a launch, gaps between launches included."""
+    start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    for _ in range(REPLAYS):
+        graph.replay()
+    stop.record()
+    stop.synchronize()
+    return start.elapsed_time(stop) * 1e3 / (REPLAYS * COUNT)
+
+
+def library_kernels(torch: Any, m: int) -> list[tuple[str, float]]:
     """(name, microseconds) of the kernels that cuBLAS launches for m rows of A, by PyTorch's profiler."""
-    import torch
     from torch.profiler import ProfilerActivity, profile
 
     a, b = (torch.randn(rows, EDGE, device="cuda").bfloat16() for rows in (m, EDGE))

@@ -15,7 +15,7 @@ from bisect import bisect_left
 
 import numpy as np
 
-from gpu_simulator.errors import LabError
+from gemm_results.errors import LabError
 from gpu_timing.logical.pipeline_timeline import Event, Timeline
 
 STAMP = np.dtype(

@@ -19,8 +19,8 @@ from gemm_lab.lab.kernel import kernel as find
 from gemm_lab.measure.benchmark import commit
 from gemm_lab.measure.inputs import make_inputs, reference
 from gemm_results import timeline_files
+from gemm_results.errors import LabError
 from gpu_simulator import compiler
-from gpu_simulator.errors import LabError
 from gpu_timing.logical.pipeline_timeline import Timeline
 from tools.recording import stamps
 from tools.recording.cards import driver_version

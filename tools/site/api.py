@@ -142,13 +142,14 @@ def signature(name: str, described: Any) -> str:
         found = inspect.signature(described)
     except (TypeError, ValueError):  # a property, or an exception with Python's own arguments
         return name
-    bare = [one.replace(annotation=_annotation(one), default=_default(one)) for one in found.parameters.values()]
-    found = found.replace(parameters=bare, return_annotation=_annotation(found, "return_annotation"))
-    line = f"{name}{found}"
-    if len(line) <= 100:
+    given = [one for one in found.parameters.values() if one.name not in ("self", "cls")]
+    bare = [one.replace(annotation=_annotation(one), default=_default(one)) for one in given]
+    returned = found.empty if inspect.isclass(described) else _annotation(found, "return_annotation")
+    line = f"{name}{found.replace(parameters=bare, return_annotation=returned)}"
+    if len(line) <= 80 or not bare:
         return line
-    returned = line.rpartition(") -> ")[2] if ") -> " in line else ""
-    return "\n".join([f"{name}(", *(f"    {one}," for one in bare), ")" + f" -> {returned}" * bool(returned)])
+    closing = "" if returned is found.empty else f" -> {inspect.formatannotation(returned)}"
+    return "\n".join([f"{name}(", *(f"    {one}," for one in bare), f"){closing}"])
 
 
 def _annotation(one: Any, name: str = "annotation") -> Any:

@@ -1,33 +1,23 @@
-"""Implements `Ladder.predict`: the rungs of a ladder on a GPU that is not here, beside what was recorded on it."""
+"""Implements `Ladder.predict`: the rungs of a ladder on a GPU that is not here."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from gemm_lab.catalog import LadderSpec
-from gemm_lab.config import data_dir
 from gemm_lab.lab.actions.predicting import attempted, gpu_with_constants
 from gemm_lab.lab.kernel import Kernel
-from gemm_lab.lab.tuning import current
 from gemm_look.card import card
 from gemm_look.table import Table
-from gemm_results import published_trials, results
 from gemm_results.cards.predicted_card import LABELS, Predicted, two_digits
-from gemm_results.errors import LabError
-from gemm_results.recorded_cards import read_cards
-from gpu_simulator.argument_checks import checked
 from gpu_simulator.hardware.data_sheets import Gpu, with_article
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
 class PredictedLadder:
-    """Predicted runs of the rungs of a ladder on GPU `on`. It is displayed as a table; `.plot()` draws a picture.
+    """Predicted runs of the rungs of a ladder on GPU `on`. It is displayed as a table.
 
     rows: (kernel, size, the prediction or the reason why there is none), in teaching order.
     """
@@ -35,25 +25,6 @@ class PredictedLadder:
     spec: LadderSpec = field(repr=False)
     on: Gpu = field(repr=False)
     rows: tuple[tuple[str, int, Predicted | str], ...] = field(repr=False)
-
-    @property
-    def sizes(self) -> list[int]:
-        return sorted({n for _, n, _ in self.rows})
-
-    @checked
-    def plot(self, n: int | None = None) -> Figure:
-        """Plot the predicted rungs at size n (default: the largest) beside recorded and published speeds of this GPU.
-
-        Raises `LabError` if no rung was predicted at n.
-        """
-        from gemm_results.plots.predicted import predicted_ladder
-
-        n = n or self.sizes[-1]
-        found = {name: one for name, size, one in self.rows if size == n and isinstance(one, Predicted) and not one.gap}
-        if not found:
-            raise LabError(f"No rung of {self.spec.name} was predicted at {n}; the sizes are {self.sizes}.")
-        names = [name for name, size, _ in self.rows if size == n]
-        return predicted_ladder(names, found, recorded_speeds(self.spec, self.on, n), n)
 
     def _table(self) -> Table:
         speeds = any(isinstance(found, Predicted) and found.spread for *_, found in self.rows)
@@ -89,29 +60,3 @@ def predict(spec: LadderSpec, on: str, sizes: Iterable[int], progress: bool) -> 
     shown = tqdm(asked, "predicting", file=sys.stderr, leave=False, disable=None if progress else True)
     rows = tuple((kernel.name, n, attempted(kernel, sheet.key, n)) for kernel, n in shown)
     return PredictedLadder(spec, sheet, rows)
-
-
-def recorded_speeds(spec: LadderSpec, on: Gpu, n: int) -> dict[str, list[tuple[str, float]]]:
-    """{kind: (kernel, TFLOPS) pairs} of what is known of a ladder's rungs on this GPU at n × n × n.
-
-    The kinds are "measured" (`results/measured`, in a burst as predictions are), "profiled" (`results/profiles`: one
-    launch under Nsight Compute) and "published": steps of other texts for which a rung stands
-    (`gemm_results.published_trials`).
-    """
-    names = {rung.name: rung.configure(on.key) for rung in spec.kernels}
-    found = [row for row in results.recorded(on.key) if row.n == n and row.regime == "burst"]
-    rows, _ = current(found, on.key)
-    cards = read_cards(data_dir("results") / "profiles" / on.key)
-    return {
-        "measured": [(row.kernel, row.tflops) for row in rows if row.kernel in names],
-        "profiled": [
-            (one.kernel, 2e-3 * n**3 / duration)
-            for one in cards
-            if names.get(one.kernel) == one.config and one.n == n and (duration := one["duration_ns"])
-        ],
-        "published": [
-            (one.kernel, one.published)
-            for one in published_trials.steps()
-            if one.kernel in names and one.gpu == on.key and one.n == n
-        ],
-    }

@@ -1,32 +1,32 @@
 """Products with few rows of A: how the work is shared out, and what was recorded in results/decode.
 
-`python -m tools.recording decode` records it. B comes from DRAM there: the copies of the inputs are more than L2 holds.
+`python -m tools.recording decode` records it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from matplotlib.figure import Figure
 
 from gemm_lab.config import data_dir
 from gemm_look import style
 from gemm_look.table import ShownAsTable, Table
-from gemm_results import results
 from gemm_results.errors import LabError
-from gemm_results.results import Measurement
+from gemm_results.profile import read_rows
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
-EDGE = 4096  # N and K of what was recorded
-SPLITS = (1, 2, 4, 8, 16)
+SPLITS = (1, 2, 3, 4, 8, 16)  # that were recorded
 
 
 @dataclass(frozen=True)
 class Shares:
-    """The work of a product on `sms` multiprocessors that take one block each: whole tiles, each cut in `split` parts.
+    """The work of a product whose tiles are each cut in `split` parts, one for a block, on `sms` multiprocessors.
 
-    A unit of work is one k tile of one tile of D.
+    A unit of work is one k tile of one tile of D. Blocks are shared out evenly.
     """
 
     tiles: int
@@ -40,6 +40,7 @@ class Shares:
 
     @property
     def rounds(self) -> int:
+        """Blocks of a multiprocessor that has most."""
         return -(-self.blocks // self.sms)
 
     @property
@@ -78,77 +79,98 @@ def stream_k(block: int, blocks: int, tiles: int, k_tiles: int) -> list[tuple[in
 # ---- What was recorded ----
 
 
-def microseconds(row: Measurement) -> float:
-    """The time of one launch."""
-    return 2 * row.m * row.n * row.k / row.tflops / 1e6
-
-
-def terabytes_per_s(row: Measurement) -> float:
-    """How fast B was read: its bytes, once, over the time of the launch."""
-    return 2 * row.n * row.k / microseconds(row) / 1e6
-
-
 @dataclass(frozen=True)
-class Recorded(ShownAsTable):
-    """The recorded launches with `m` rows of A in one regime, cuBLAS first."""
+class Row:
+    """One kernel with m rows of A. Microseconds of a launch, with B from DRAM and with B in L2.
 
+    parts: of K; 0 for a library, which does not say.   rounds: samples of each, in turns with the others of the run.
+    """
+
+    kernel: str
+    config: str
+    parts: int
     m: int
-    regime: str
-    rows: tuple[Measurement, ...] = field(repr=False)
-
-    def split(self, parts: int) -> Measurement:
-        """The row of split-K with so many parts, of one part the kernel with one tile a block."""
-        for row in self.rows:
-            if parts == 1 and row.kernel == "decode/01_one_tile":
-                return row
-            if row.kernel == "decode/02_split_k" and f"SPLIT={parts} " in f"{row.config} ":
-                return row
-        raise LabError(f"Nothing was recorded with {parts} parts of K.")
-
-    def of(self, name: str) -> Measurement:
-        """The row of a baseline such as "cublas", or of a rung such as "03_cluster"."""
-        for row in self.rows:
-            if row.kernel.split("/")[-1] == name:
-                return row
-        raise LabError(f"There is no row of {name}; there are {', '.join(sorted({row.kernel for row in self.rows}))}.")
+    n: int
+    k: int
+    dram_us: float
+    l2_us: float
+    rounds: int
+    gpu: str
+    cuda: str
+    commit: str
+    date: str
 
     @property
-    def best(self) -> Measurement:
-        """The fastest row of the ladder."""
-        return min((row for row in self.rows if row.kernel.startswith("decode/")), key=microseconds)
+    def dram_tb_s(self) -> float:
+        """How fast B was read from DRAM: its bytes, once, over the time of the launch."""
+        return 2 * self.n * self.k / self.dram_us / 1e6
+
+
+@dataclass(frozen=True, repr=False)
+class Recorded(ShownAsTable):
+    """What was recorded with `m` rows of A, cuBLAS first."""
+
+    m: int
+    rows: tuple[Row, ...] = field(repr=False)
+
+    def of(self, name: str, parts: int | None = None) -> Row:
+        """The row of "cublas", or of a rung such as "02_split_k" with so many parts of K."""
+        for row in self.rows:
+            if row.kernel.split("/")[-1] == name and parts in (None, row.parts):
+                return row
+        raise LabError(f"Nothing was recorded of {name}" + (f" with {parts} parts of K." if parts else "."))
+
+    def split(self, parts: int) -> Row:
+        return self.of("02_split_k", parts)
 
     def _table(self) -> Table:
-        header = ["kernel", "parts of K", "µs", "B, TB/s", "× cuBLAS", "× cuBLASLt’s best"]
+        library = self.of("cublas")
+        header = ["kernel", "parts of K", "µs, B from DRAM", "B, TB/s", "× cuBLAS", "µs, B in L2", "× cuBLAS"]
         body = [
             [
-                row.kernel, _parts(row), f"{microseconds(row):.2f}", f"{terabytes_per_s(row):.2f}",
-                f"{row.ratio_cublas:.3f}" if row.ratio_cublas else "",
-                f"{row.ratio_cublaslt:.3f}" if row.ratio_cublaslt else "",
+                row.kernel, str(row.parts or ""), f"{row.dram_us:.2f}", f"{row.dram_tb_s:.2f}",
+                f"{library.dram_us / row.dram_us:.3f}", f"{row.l2_us:.2f}", f"{library.l2_us / row.l2_us:.3f}",
             ]
             for row in self.rows
         ]  # fmt: skip
-        first = self.rows[0]
-        caption = (
-            f"{self.m} × {first.n} × {first.k}, BF16, {self.regime}, median of {first.rounds} rounds in turns, B from "
-            f"DRAM, on {first.gpu}, driver {first.driver}, CUDA {first.cuda}, {first.date}, commit {first.commit}"
-        )
-        return Table(header, body, caption)
+        return Table(header, body, f"{self.m} × {library.n} × {library.k}, BF16, {conditions(library)}")
 
 
-def _parts(row: Measurement) -> str:
-    settings = dict(pair.split("=") for pair in row.config.split() if "=" in pair)
-    return settings.get("SPLIT", "1") if row.kernel.startswith("decode/") else ""
+def conditions(row: Row) -> str:
+    """What has to stand beside the numbers."""
+    return (
+        f"launches in CUDA graphs, medians of {row.rounds} rounds in turns, on {row.gpu}, CUDA {row.cuda}, {row.date}, "
+        f"commit {row.commit}"
+    )
 
 
-def recorded(m: int, regime: str = "sustained", gpu: str = "h200", k: int = EDGE) -> Recorded:
-    """What was recorded with m rows of A and this K. Raises `LabError` if there is nothing."""
-    path = data_dir("results") / "decode" / f"{gpu_of(gpu).key}.csv"
-    rows = [row for row in results.read(path) if (row.m, row.k, row.regime) == (m, k, regime)]
+def recorded(m: int, gpu: str = "h200") -> Recorded:
+    """What was recorded with m rows of A. Raises `LabError` if there is nothing."""
+    rows = [Row(*_typed(line)) for line in _lines(f"{gpu_of(gpu).key}.csv") if line["m"] == str(m)]
     if not rows:
-        raise LabError(f"Nothing was recorded with {m} rows of A and K = {k}, {regime}, on {gpu}.")
-    order = {"cublas": 0, "cublaslt_best": 1}
-    rows.sort(key=lambda row: (order.get(row.kernel, 2), row.kernel, int(_parts(row) or 0)))
-    return Recorded(m, regime, tuple(rows))
+        raise LabError(f"Nothing was recorded with {m} rows of A on {gpu}.")
+    return Recorded(m, tuple(rows))
+
+
+def library_kernels(gpu: str = "h200") -> list[tuple[int, str, float]]:
+    """(rows of A, name without its parameters, microseconds) of the kernels that cuBLAS launched."""
+    lines = _lines(f"{gpu_of(gpu).key}_cublas.csv")
+    return [(int(one["m"]), _NAME.sub("", one["kernel"]), float(one["microseconds"])) for one in lines]
+
+
+_NAME = re.compile(r"^void |<.*|\(.*")
+
+
+def _lines(name: str) -> list[dict[str, str]]:
+    path = data_dir("results") / "decode" / name
+    if not path.is_file():
+        raise LabError(f"results/decode has no {name}; on such a GPU `python -m tools.recording decode` records it.")
+    return read_rows(path)
+
+
+def _typed(line: dict[str, str]) -> list[Any]:
+    kinds = {**dict.fromkeys(("parts", "m", "n", "k", "rounds"), int), "dram_us": float, "l2_us": float}
+    return [kinds.get(each.name, str)(line[each.name]) for each in fields(Row)]
 
 
 # ---- Pictures ----
@@ -198,21 +220,21 @@ def _length(work: list[tuple[int, int, int]]) -> int:
 @style.drawn
 def plot_splits(found: list[Recorded], dram_tb_s: float) -> Figure:
     """Microseconds over the parts of K, for several numbers of rows, with cuBLAS and the time that B alone needs."""
-    fig = style.figure(style.WIDTH, 4.0)
-    ax = style.axes(fig, left=0.75, right=2.4, top=0.5, bottom=0.95)
+    fig = style.figure(style.WIDTH, 4.2)
+    ax = style.axes(fig, left=0.75, right=2.9, top=0.5, bottom=1.15)
     labels = []
     for one, colour in zip(found, (style.BLUE, style.ORANGE, style.GREEN), strict=False):
-        times = [microseconds(one.split(parts)) for parts in SPLITS]
+        times = [one.split(parts).dram_us for parts in SPLITS]
         ax.plot(range(len(SPLITS)), times, color=colour, marker="o", linewidth=style.LINE)
         labels.append((times[-1], f"{one.m} rows of A", colour))
-        library = microseconds(one.of("cublas"))
+        library = one.of("cublas").dram_us
         ax.plot([-0.25, len(SPLITS) - 1], [library, library], color=colour, linewidth=style.THIN, linestyle="--")
-    floor = 2 * EDGE * EDGE / dram_tb_s / 1e6
-    ax.axhspan(0, floor, color=style.MEMORY["DRAM"], alpha=0.12, linewidth=0)
-    labels.append((floor / 2, "reading B at the data sheet’s speed", style.MEMORY["DRAM"]))
-    ax.set(xlim=(-0.25, len(SPLITS) - 0.8), ylim=(0, None), xticks=range(len(SPLITS)), xticklabels=SPLITS)
-    style.axis_titles(ax, "parts of K", "µs")
-    style.labels_right(ax, labels)
     first = found[0].rows[0]
-    style.caption(fig, f"Dashed: cuBLAS in the same run. {found[0].regime}, on {first.gpu}, {first.date}.", 0.75)
+    floor = 2 * first.n * first.k / dram_tb_s / 1e6
+    ax.axhspan(0, floor, color=style.MEMORY["DRAM"], alpha=0.12, linewidth=0)
+    labels.append((floor / 2, "B at the data sheet’s speed", style.MEMORY["DRAM"]))
+    ax.set(xlim=(-0.25, len(SPLITS) - 0.8), ylim=(0, None), xticks=range(len(SPLITS)), xticklabels=SPLITS)
+    style.axis_titles(ax, "parts of K", "µs, B from DRAM")
+    style.labels_right(ax, labels)
+    style.caption(fig, f"Dashed: cuBLAS in the same run.\n{conditions(first)}.", 0.75)
     return fig

@@ -16,7 +16,7 @@ MOST_STEPS = 1.1  # times the rung's own, whose blocks take the same number of k
 
 
 class SplitKCriteria(Criteria):
-    """`again`: {variable of the kernel: [its type, elements]}; a second launch begins with what the first has left in them.
+    """`again`: {variable of the kernel: [its type, elements]} that a second launch finds as the first has left it.
 
     `even`: the simulator, which runs the blocks side by side, takes no more steps than for the rung's own text.
     """
@@ -43,7 +43,7 @@ def _wrong_again(run: Any, variables: Mapping[str, tuple[str, int]]) -> str:
         found = arrays[problem.arrays.index("d")].astype(np.float64)
         if not np.array_equal(found, rounded(reference(inputs), problem)):
             return (
-                f"At {run.m} × {run.n} × {run.k} a first launch is right and a second one is wrong: it begins with what "
-                f"the first has left in {' and '.join(left)}."
+                f"At {run.m} × {run.n} × {run.k} a first launch is right and a second one is wrong: it begins with "
+                f"what the first has left in {' and '.join(left)}."
             )
     return ""

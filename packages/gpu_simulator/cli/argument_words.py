@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_simulator.arithmetic.rounding import f32_to_bf16
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
 from gpu_simulator.memory_limit import in_words, limit_bytes
@@ -120,7 +121,7 @@ def _typed(text: str, kind: str, value: int | float) -> Any:
     if kind == "f16":
         return np.float16(value)
     if kind == "bf16":
-        return to_bf16(np.array([value], np.float32))[0]
+        return f32_to_bf16(np.array([value], np.float32))[0]
     limits = np.iinfo(DTYPES[kind])
     if value != value // 1 or not limits.min <= value <= limits.max:
         raise ConfigError(f"“{text}”: {kind} holds whole numbers from {limits.min:,} to {limits.max:,}.")
@@ -151,7 +152,7 @@ def _array(text: str, kind: str, shape: Sequence[int], fill: str | None, seed: i
         values = np.full(count, value, held) if value else np.zeros(count, held)
     if fill == "uninit":
         return np.full(count * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(tuple(shape))
-    made = to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(dtype, copy=False)
+    made = f32_to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(dtype, copy=False)
     return made.reshape(tuple(shape))
 
 
@@ -176,15 +177,3 @@ def named_arrays(pattern: str, text: str, name: str) -> list[str]:
         parts = enumerate(_parts(text[1:-1]))
         return [one for number, part in parts for one in named_arrays(pattern, part, f"{name}.{number}")]
     return [name] if re.search(pattern, text) else []
-
-
-def from_bf16(values: np.ndarray) -> np.ndarray:
-    """The bfloat16 numbers of 16 bits each, as float32."""
-    return (values.astype(np.uint32) << np.uint32(16)).view(np.float32)
-
-
-def to_bf16(values: np.ndarray) -> np.ndarray:
-    """The 16 bits of each float32, rounded to the nearest bfloat16, ties to even; uint16 of the same shape."""
-    bits = values.astype(np.float32).view(np.uint32)
-    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
-    return np.where(np.isnan(values), np.uint32(0x7FC0), rounded).astype(np.uint16)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from gpu_simulator import __version__
-from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, from_bf16, named_arrays
+from gpu_simulator.arithmetic.rounding import bf16_to_f32
+from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, named_arrays
 from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
 from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, short_margin
@@ -21,10 +22,12 @@ from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.kernel_file import KernelFile, kernel_file, signatures
 from gpu_simulator.launch_checks import misfits
-from gpu_simulator.launching import launch
+from gpu_simulator.launching import Launch, launch
 from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.ptx.demangle import source_name
+from gpu_simulator.ptx.ir import Variable
+from gpu_simulator.report import Report
 
 DESCRIPTION = "Run a kernel of a .cu or .ptx file without a GPU: its results, what each line cost, its races."
 EXAMPLE = """example, for __global__ void add(const float* a, const float* b, float* sum, int n):
@@ -166,7 +169,7 @@ def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path |
     print(report)
     filled_words = (word.partition("=") for word in options.symbols)
     halves = {*_named(options, BF16), *(name for name, _, value in filled_words if re.search(BF16, value))}
-    shown = {number: from_bf16(array) if number in halves else array for number, array in arrays.items()}
+    shown = {number: bf16_to_f32(array) if number in halves else array for number, array in arrays.items()}
     for line in [*changes(before, arrays, halves), *changes(filled, variables, halves)]:
         print(line)
     if report.output:
@@ -194,17 +197,17 @@ def _counted(hazards: list) -> bool:
     return any(hazard.severity != SUSPICIOUS for hazard, _ in hazards)
 
 
-def _arguments(options) -> list:
+def _arguments(options: argparse.Namespace) -> list:
     """The arguments of the launch; the same values each time."""
     return [argument(word, seed) for seed, word in enumerate(options.arguments)]
 
 
-def _named(options, pattern: str) -> list[str]:
+def _named(options: argparse.Namespace, pattern: str) -> list[str]:
     """The names of the arguments, and of members, whose words fit a pattern of `argument_words`."""
     return [name for at, word in enumerate(options.arguments) for name in named_arrays(pattern, word, str(at))]
 
 
-def _symbols(options) -> dict[str, Any]:
+def _symbols(options: argparse.Namespace) -> dict[str, Any]:
     """The contents of variables by name; the same values each time."""
     found = {}
     for seed, word in enumerate(options.symbols, len(options.arguments)):
@@ -222,11 +225,18 @@ def _symbols(options) -> dict[str, Any]:
     return found
 
 
-def _launch(options, kernel, values: list, symbols: dict[str, Any], timing: str, before: Callable = lambda: None):
+def _launch(
+    options: argparse.Namespace,
+    kernel: KernelFile,
+    values: list,
+    symbols: dict[str, Any],
+    timing: str,
+    before: Callable = lambda: None,
+) -> Report:
     """Launch the kernel. before: called when it is known that the launch fits into memory, and before it begins."""
     with Progress() as progress:
 
-        def begin(run) -> None:
+        def begin(run: Launch) -> None:
             before()
             progress.begin(run)
 
@@ -268,7 +278,7 @@ def _check_count(kernel: KernelFile, values: list[Any]) -> None:
         )
 
 
-def _check_types(options, kernel: KernelFile, values: list[Any]) -> None:
+def _check_types(options: argparse.Namespace, kernel: KernelFile, values: list[Any]) -> None:
     """Raise `ConfigError` for an array of another type than the kernel's parameter points to."""
     for number, parameter, meant in misfits(kernel.entry, kernel.text, values):
         word, name = options.arguments[number], source_name(kernel.entry)
@@ -280,7 +290,7 @@ def _check_types(options, kernel: KernelFile, values: list[Any]) -> None:
         )
 
 
-def _parameter(declared: str, parameter) -> str:
+def _parameter(declared: str, parameter: Variable) -> str:
     """A parameter as the source declares it; without a source, in words."""
     if parameter.type == "b8":
         return f"{declared}, a struct of {parameter.size} bytes".removeprefix(", ")

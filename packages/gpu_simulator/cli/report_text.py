@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 
 import numpy as np
 
-from gpu_simulator.cli.argument_words import from_bf16
+from gpu_simulator.arithmetic.rounding import bf16_to_f32
 from gpu_simulator.report import Report, Totals, sum_of
 
 SHOWN = 8  # values of an array
@@ -56,7 +56,7 @@ def changes(
     lines = []
     for number, new in after.items():
         name = f"argument {number}" if number[0].isdecimal() else number
-        kind, numbers = ("bfloat16", from_bf16(new)) if number in halves else (new.dtype, new)
+        kind, numbers = ("bfloat16", bf16_to_f32(new)) if number in halves else (new.dtype, new)
         what = f"{name}, {kind}:{'x'.join(map(str, new.shape))}"
         lines.append(f"{what}: {_values(numbers)}" if changed(before[number], new) else f"{what}: unchanged")
     return lines

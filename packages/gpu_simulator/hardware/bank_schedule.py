@@ -67,7 +67,8 @@ def schedule(
         return _cp_async_ca(np.asarray(source, np.int64), addresses, width, use)
     words = addresses[:, None] // bank_model.BANK_BYTES + np.arange(max(width // bank_model.BANK_BYTES, 1))
     each = max(banks * bank_model.BANK_BYTES // max(width, bank_model.BANK_BYTES), 1)
-    found, phase = [[-1] * words.shape[1] for _ in words], []
+    found = [[-1] * words.shape[1] for _ in words]
+    phase: list[int] = []
     groups = [range(start, min(start + each, len(words))) for start in range(0, len(words), each)]
     if kind == "load" and width >= 8 and banks == bank_model.BANKS:
         joined = bank_model.joined_phases(np.where(use, addresses, 0)[None], width, use[None])[0]
@@ -92,7 +93,8 @@ def _cp_async_ca(source: np.ndarray, destination: np.ndarray, width: int, use: n
     The most contended lane and the lanes that contend with it are served one after the other; every other lane is
     served in the first wavefront that has none of the lanes that contend with it.
     """
-    found, phase = np.full((len(use), max(width // bank_model.BANK_BYTES, 1)), -1), []
+    found = np.full((len(use), max(width // bank_model.BANK_BYTES, 1)), -1)
+    phase: list[int] = []
     banks, each = bank_model.LINE_BYTES // width, bank_model.LANES_OF_A_PHASE[width]
     to, of = (destination // width % banks).tolist(), (source // width % banks).tolist()
     for number, start in enumerate(range(0, len(use), each)):
@@ -111,7 +113,8 @@ def _cp_async_ca(source: np.ndarray, destination: np.ndarray, width: int, use: n
 
 def _cp_async_cg(source: np.ndarray, destination: np.ndarray, use: np.ndarray) -> Schedule:
     """The wavefronts of `banks.cp_async_cg_wavefronts`; each pair of a source line and a shared line is a phase."""
-    move_of, first, halves = {}, {}, {}
+    move_of, first = {}, {}
+    halves: dict[tuple, int] = {}
     for lane in np.flatnonzero(use):
         s, d = int(source[lane]) // 16, int(destination[lane]) // 16
         if d not in first:
@@ -120,7 +123,8 @@ def _cp_async_cg(source: np.ndarray, destination: np.ndarray, use: np.ndarray) -
             halves[move] = halves.get(move, 0) | 1 << (s & 1)
         else:
             move_of[lane] = move_of[first[d]]
-    groups, served = {}, {}
+    groups: dict[tuple, list[set[int]]] = {}
+    served = {}
     for move, half in halves.items():
         lines, swap, (start, end) = move[:2], move[2], move[3:]
         able = {(end - start) % 4, 4 + (end + start) % 4}
@@ -132,9 +136,9 @@ def _cp_async_cg(source: np.ndarray, destination: np.ndarray, use: np.ndarray) -
             kept[number] &= able
         served[move] = (lines, swap, half, number)
     wavefronts = dict.fromkeys(served.values())  # without repeats, in the order of their lanes
-    lines = list(dict.fromkeys(wavefront[0] for wavefront in wavefronts))
-    order = sorted(wavefronts, key=lambda wavefront: lines.index(wavefront[0]))
+    pairs = list(dict.fromkeys(wavefront[0] for wavefront in wavefronts))
+    order = sorted(wavefronts, key=lambda wavefront: pairs.index(wavefront[0]))
     found = np.full((len(source), 4), -1)
     for lane, move in move_of.items():
         found[lane] = order.index(served[move])
-    return Schedule(found, tuple(lines.index(wavefront[0]) for wavefront in order))
+    return Schedule(found, tuple(pairs.index(wavefront[0]) for wavefront in order))

@@ -73,7 +73,7 @@ def joined_phases(addresses: np.ndarray, width: int, use: np.ndarray) -> np.ndar
         other = lane ^ distance
         same = (addresses == addresses[:, other]) | ~use | ~use[:, other]
         found |= same.reshape(len(addresses), -1, lanes).all(2)
-    found &= use.reshape(len(addresses), -1, 2, lanes // 2).any(3).all(2)
+    found &= np.all(use.reshape(len(addresses), -1, 2, lanes // 2).any(3), axis=2)
     for row, part in np.argwhere(found):
         chosen = slice(part * lanes, (part + 1) * lanes)
         words = np.unique(

@@ -58,7 +58,7 @@ class SharedTile:
     major: str = "k"
     base_offset: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.swizzle not in SWIZZLES:
             raise DescriptorError(f"There is no {self.swizzle}-byte swizzle; there are 32, 64 and 128, and 0 for none.")
         if self.major not in MAJORS:

@@ -8,6 +8,7 @@ where four groups of eight lanes (a quad of the lower and one of the upper half-
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -56,7 +57,7 @@ class Mma:
     dtype: str
     accumulator: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.dtype not in SHAPES:
             raise SimulatorError(f"mma.sync has no element type “{self.dtype}”; it has {', '.join(SHAPES)}.")
         if self.shape not in SHAPES[self.dtype]:
@@ -74,8 +75,8 @@ class Mma:
     @property
     def mnk(self) -> tuple[int, int, int]:
         """The shape as numbers: (16, 8, 16) for m16n8k16."""
-        m, rest = self.shape[1:].split("n")
-        return int(m), *map(int, rest.split("k"))
+        m, n, k = (int(part) for part in re.split("[nk]", self.shape[1:]))
+        return m, n, k
 
     @property
     def quads(self) -> bool:
@@ -94,7 +95,7 @@ class Mma:
         """The size of an element of A, B, C or D."""
         if operand in ("A", "B"):
             return BITS[self.dtype]
-        return {"f16": 16, "f32": 32, "s32": 32, "f64": 64}[self.accumulator]
+        return {"f16": 16, "f32": 32, "s32": 32, "f64": 64}[str(self.accumulator)]
 
     def per_register(self, operand: str) -> int:
         """Elements in one 32-bit register; 1 for FP64, whose registers have 64 bits."""
@@ -114,12 +115,13 @@ class Mma:
             )
         held = self.coordinates(operand)
         found = np.argwhere((held[..., 0] == row) & (held[..., 1] == column))
-        return tuple(int(n) for n in found[0])
+        lane, register, element = (int(n) for n in found[0])
+        return lane, register, element
 
     @cached_property
     def _coordinates(self) -> dict[str, np.ndarray]:
         if self.quads:
-            return _quad_pairs(self.accumulator)
+            return _quad_pairs(str(self.accumulator))
         each_a, each_c = self.per_register("A"), self.per_register("C")
         (m, n, k) = self.mnk
         halves = m // 8
@@ -134,7 +136,7 @@ class Mma:
         return {"A": a, "B": b, "C": c}
 
 
-def _stack(row, column) -> np.ndarray:
+def _stack(row: np.ndarray, column: np.ndarray) -> np.ndarray:
     return np.stack(np.broadcast_arrays(row, column), axis=-1)
 
 

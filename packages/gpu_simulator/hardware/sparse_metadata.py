@@ -50,7 +50,8 @@ def holders(bits: int, k: int, selector: int) -> tuple[np.ndarray, np.ndarray]:
         lane, bit = first + 2 * (number // 8) + half, 4 * (number % 8)
     else:
         lane, bit = first + number // 4, 16 * half + 4 * (number % 4)
-    return np.broadcast_arrays(lane, bit)
+    lanes, bits_at = np.broadcast_arrays(lane, bit)
+    return lanes, bits_at
 
 
 def meaningful(kind: str, ordered: bool) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Swizzle:
     base: int = 4
     shift: int = 3
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.bits < 0 or self.base < 0 or abs(self.shift) < self.bits:
             raise LayoutError(
                 f"A swizzle of {self.bits} bits shifted by {self.shift} would XOR bits with themselves; "
@@ -51,7 +51,7 @@ class Swizzle:
         """The address bits that are XORed into those of `mask`."""
         return ((1 << self.bits) - 1) << (self.base + max(self.shift, 0))
 
-    def __call__(self, address):
+    def __call__(self, address: Any) -> Any:
         """The swizzled byte address. The function is its own inverse."""
         address = np.asarray(address)
         moved = address & self.source

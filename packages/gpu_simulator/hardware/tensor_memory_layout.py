@@ -26,7 +26,7 @@ class Piece(NamedTuple):
 
     lanes: tuple[int, ...]
     first: int
-    count: int
+    count: int  # type: ignore[assignment]
 
 
 @lru_cache

@@ -59,6 +59,9 @@ class Observer:
         values: (lanes.n,) or a scalar of `width` bytes; None if they are not known.
         """
 
+    def freed(self, lane: int, site: int, number: int, size: int) -> None:
+        """A lane is about to free an allocation of the heap. number: in global memory.   size: in bytes."""
+
     def atomic(self, lanes: Lanes, site: int, memory: Any, index: Any, picked: Any, width: int) -> None:
         """Lanes are about to update memory atomically (atom, red)."""
 

@@ -153,6 +153,15 @@ class RaceDetector(Observer):
             if not strong:
                 self._check_together(access, stamp)
 
+    def freed(self, lane: int, site: int, number: int, size: int) -> None:
+        """Check that all accesses to an allocation of the heap happen before a lane frees it. size: in bytes."""
+        shadow = self.hazards.array(number)
+        self.hazards.next_event(site)
+        cells, name = shadow.cells(np.array(0), size, 1), self.resident.launch.memory.names[number]
+        access = Access(site, "frees", shadow, name, np.array([[lane + self.first_lane]]), cells, None, None)
+        self.check(access, shadow.written[cells], "wrote")
+        self.check_readers(access)
+
     def atomic(self, lanes, site: int, memory, index, picked, width: int) -> None:
         """Check an atomic access: atomics do not race with other strong accesses, but with weak ones."""
         hazards = self.hazards

@@ -13,48 +13,18 @@ from gpu_simulator.ptx.wgmma_forms import with_results
 
 # Instructions that the lanes of a warp execute together.
 COLLECTIVES = {
-    "shfl",
-    "vote",
-    "match",
-    "redux",
-    "ldmatrix",
-    "stmatrix",
-    "mma",
-    "wmma",
-    "movmatrix",
-    "elect",
-    "wgmma",
+    "shfl", "vote", "match", "redux", "ldmatrix", "stmatrix", "mma", "wmma", "movmatrix", "elect", "wgmma",
     "setmaxnreg",
-}
+}  # fmt: skip
 BARRIERS = {"bar", "barrier"}
 FENCES = {"fence", "membar"}
 # Instructions that read or write memory.
 ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma", "wgmma", "mbarrier"}
 NO_RESULT = {
-    "st",
-    "red",
-    "bra",
-    "brx",
-    "ret",
-    "exit",
-    "trap",
-    "brkpt",
-    "membar",
-    "fence",
-    "cp",
-    "stmatrix",
-    "prefetch",
-    "prefetchu",
-    "nanosleep",
-    "call",
-    "discard",
-    "applypriority",
-    "pmevent",
-    "setmaxnreg",
-    "griddepcontrol",
-    "enter",
+    "st", "red", "bra", "brx", "ret", "exit", "trap", "brkpt", "membar", "fence", "cp", "stmatrix", "prefetch",
+    "prefetchu", "nanosleep", "call", "discard", "applypriority", "pmevent", "setmaxnreg", "griddepcontrol", "enter",
     "leave",
-}
+}  # fmt: skip
 MOST_BITS = 1 << 28  # blocks × registers; the largest kernel here has 2 million
 WAITS = {"test_wait", "try_wait"}  # of mbarrier
 

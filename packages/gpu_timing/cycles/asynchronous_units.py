@@ -81,11 +81,12 @@ class AsynchronousUnits:
                 return left + step.latency, LONG
             barrier.waiting.append((warp, parity))
             return NEVER, LONG
-        amount = 0 if "A1T0" in one.modifiers else access.amount
+        # The word is a number of arrivals (ART0) or of bytes to come (A1TR); A1T0 has none.
+        count, amount = (access.amount, 0) if "ART0" in one.modifiers else (1, access.amount)
+        amount = 0 if "A1T0" in one.modifiers else amount
         # Both blocks of a pair arrive at the first one's barriers; the second is not stepped through.
         lanes = access.lanes * (2 if "RED" in one.modifiers and self.pairs else 1)
-
-        self._arrival(key, left + 4, part, lanes, -amount * lanes, warp)
+        self._arrival(key, left + 4, part, lanes * count, -amount * lanes, warp)
         return None
 
     def _place(self, warp: int, access: Access) -> tuple[int, int]:

@@ -15,6 +15,11 @@ from gpu_timing.cycles.pipes import TCGEN05_KINDS
 
 SHARED = frozenset(("LDS", "STS", "LDSM", "STSM", "LDGSTS", "ATOMS"))
 GLOBAL = frozenset(("LDG", "STG", "LDGSTS", "LD", "ST", "LDL", "STL", "RED", "ATOMG", "ATOM"))
+# Results of these are data: no address and no condition.
+DATA = {
+    "HMMA", "IMMA", "HGMMA", "QMMA", "FFMA", "FMUL", "FADD", "HADD2", "F2FP", "F2F", "LDSM", "LDTM", "LDS", "LDG",
+    "LD", "MOVM",
+}  # fmt: skip
 UNITS = frozenset(("SYNCS", "UTMALDG", "UTMASTG", "BAR", "UBLKCP", "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCBAR"))
 RECORDED = SHARED | GLOBAL | UNITS
 ENDS = frozenset(("BRA", "EXIT", "CALL", "RET", "BRX", "JMP"))
@@ -80,24 +85,7 @@ def needed_of(code: Sequence[Instruction]) -> frozenset[int]:
             wanted |= names_of(one.sources, 1) | _guard(one)
     writers: dict[tuple[str, int], list[Instruction]] = {}
     for one in code:
-        if one.op not in (
-            "HMMA",
-            "IMMA",
-            "HGMMA",
-            "QMMA",
-            "FFMA",
-            "FMUL",
-            "FADD",
-            "HADD2",
-            "F2FP",
-            "F2F",
-            "LDSM",
-            "LDTM",
-            "LDS",
-            "LDG",
-            "LD",
-            "MOVM",
-        ):
+        if one.op not in DATA:
             places = spilled(one)
             if one.op == "LDL" and not places:
                 continue  # an element of an array: data, as what other loads bring

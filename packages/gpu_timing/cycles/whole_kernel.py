@@ -27,6 +27,7 @@ from gpu_timing.cycles.tracing import Launch, Trace, trace
 from gpu_timing.cycles.waiting_lines import waiting_lines
 
 BUDGET = 120_000  # warp instructions of the blocks of an SM that are stepped through
+MOST = 250_000  # of the same, where BUDGET is too few for the shortest run that shows a steady state
 MOST_WAVES = 8  # of a grid whose first wave matters
 
 Model = TypeVar("Model", bound=SmModel)
@@ -252,7 +253,15 @@ class _Run:
         affordable = int((BUDGET / share / self.resident - fixed) / per_step)
         if affordable >= steps:
             return self.product.k, self.product.k
-        most = min(max(affordable, 6), int(steps))
+        # Six steps of K show the steady state; of very long ones two do, since a pipeline fills within one.
+        fewest = 6 if (fixed + 6 * per_step) * self.resident <= MOST else 2
+        if (issued := (fixed + min(fewest, steps) * per_step) * self.resident) > MOST:
+            raise SimulatorError(
+                f"There is no prediction: {min(fewest, int(steps))} of the {steps:,.0f} steps of K are {issued:,.0f} "
+                f"instructions of an SM's warps, and the time model steps through {MOST:,} at most. With shorter loops "
+                "or less unrolling there is one."
+            )
+        most = min(max(affordable, fewest), int(steps))
         most -= most % 2
         return most // 2 * step, most * step
 

@@ -121,7 +121,8 @@ def test_a_client_that_disappears_frees_its_place(server):
         "job(RemoteSession(sys.argv[1], token=sys.argv[2], show=lambda text: print(text, flush=True)), compiled())"
     )
     here = os.path.dirname(os.path.abspath(__import__("serving").__file__))
-    path = os.pathsep.join([here, str(__import__("serving").ROOT)])
+    root = __import__("serving").ROOT
+    path = os.pathsep.join([here, str(root), str(root / "packages")])
     child = subprocess.Popen(
         [__import__("sys").executable, "-c", script, server.address, server.tokens["student2"]],
         env={**os.environ, "PYTHONPATH": path},

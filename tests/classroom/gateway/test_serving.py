@@ -13,13 +13,12 @@ pytest.importorskip("tornado", reason="the extra classroom is not installed")
 from serving import SOURCE, N, Server, command, compiled, job, status, wait_for
 
 import gpu_simulator
-from gemm_results.errors import LabError
 from gpu_runner import settings
 from gpu_runner.faults import GpuBusy
 from gpu_runner.remote import MOST_BYTES, RemoteSession, session_at
 from gpu_runner.transport import server_link, wire
 from gpu_runner.transport.server_link import ServerError
-from gpu_simulator.errors import ConfigError, LaunchError
+from gpu_simulator.errors import ConfigError, LaunchError, SimulatorError
 from gpu_simulator.hardware import data_sheets as hardware
 
 
@@ -47,7 +46,7 @@ def test_results_and_counts_are_those_of_this_machine(session):
     a = np.zeros((N, N), np.float32)
     here = gpu_simulator.launch(kernel["ptx"], "gemm", N, 64, [a, a, a.copy(), N])
     assert found["report"].totals == here.totals and found["report"].instructions == here.instructions
-    with pytest.raises(LabError, match="ran on a server"):
+    with pytest.raises(SimulatorError, match="ran on a server"):
         found["report"].inspect(found["report"].sites[0])
 
 
@@ -90,14 +89,14 @@ def test_what_is_printed_comes_back_and_a_flood_is_cut(session):
 
 
 def test_what_a_server_without_a_gpu_cannot_do(session):
-    with pytest.raises(LabError, match="no GPU"):
+    with pytest.raises(SimulatorError, match="no GPU"):
         session.request("benchmark", entries=[], m=1, n=1, k=1)
 
 
 @pytest.mark.long
 def test_too_much_to_send_is_a_sentence(session, monkeypatch):
     monkeypatch.setattr("gpu_runner.remote.MOST_BYTES", 1000)
-    with pytest.raises(LabError, match="would send"):
+    with pytest.raises(SimulatorError, match="would send"):
         job(session, compiled())
     assert MOST_BYTES > 1000
 
@@ -136,10 +135,10 @@ def test_an_address_of_another_kind_is_a_sentence(monkeypatch, value):
 def test_another_version_is_a_sentence(session, monkeypatch):
     session.facts()
     monkeypatch.setattr(wire, "PROTOCOL", 99)
-    with pytest.raises(ServerError, match="uses version 2 of the protocol and your machine uses version 99"):
+    with pytest.raises(ServerError, match="uses version 3 of the protocol and your machine uses version 99"):
         job(session, compiled())
     session.close()
-    with pytest.raises(ServerError, match="messages 2.*messages 99.*same version"):
+    with pytest.raises(ServerError, match="messages 3.*messages 99.*same version"):
         job(session, compiled())
 
 

@@ -315,3 +315,12 @@ def test_eight_warps_store_at_once_in_05_and_never_together_in_08():
             for warp in (0, 4)
         ]
         assert (spans[0][0] < spans[1][1] and spans[1][0] < spans[0][1]) == together
+
+
+def test_the_choices_that_cells_name_as_right_are_right():
+    assert 60 < lab.kernel("hopper/04").profile(16384).card["dram_read_bytes"] / 1e9 < 80
+    top = "wgmma_m64n256k16_bf16"
+    sustained, burst = (
+        lab.ladder("hopper").recorded([8192], regime).tflops(top, 8192) for regime in ("sustained", "burst")
+    )
+    assert 0.71 < sustained / burst < 0.75

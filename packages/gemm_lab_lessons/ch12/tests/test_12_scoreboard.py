@@ -213,23 +213,32 @@ def test_an_h100_differs_where_memory_is_read_again_and_again():
     assert all(share("hopper/05", on, n) > 0.99 for on in ("h200", "h100") for n in (4096, 8192, 16384))
 
 
-@pytest.mark.long
-def test_the_bands_of_an_h100_are_its_own_and_were_measured():
-    assert all("GROUP_M=4" in scoreboard(n, on="h100").row("hopper/08_ping_pong").config for n in (4096, 8192, 16384))
-    wide, narrow = (lab.kernel("hopper/08_ping_pong")(GROUP_M=rows).profile(16384, on="h100").card for rows in (11, 4))
-    assert (
-        wide["dram_read_bytes"] > 2 * narrow["dram_read_bytes"]
-        and narrow["tensor_pipe_pct"] > 95 > 60 > wide["tensor_pipe_pct"]
-    )
-
-
-def test_at_16384_eight_rows_are_worse_than_four_on_an_h100_and_a_band_is_counted_in_bytes():
+def test_sustained_eight_rows_are_worse_than_four_on_an_h100_and_in_a_burst_they_are_equal():
     rows = [row for row in results.recorded("h100") if row.kernel == "hopper/08_ping_pong" and row.n == 16384]
-    heights = {settings(row)["GROUP_M"]: row for row in rows if row.regime == "sustained"}
-    assert heights[8].ratio_cublas < 0.93 * heights[4].ratio_cublas
-    assert heights[8].tflops_high - heights[8].tflops_low > 0.15 * heights[8].tflops, "rounds scatter"
-    bands = {height: height * 128 * 16384 * 2 / 1e6 for height in (4, 8, 11)}
-    assert bands[4] < 0.5 * lab.gpu("h100").l2_mb < bands[8] < 0.9 * lab.gpu("h100").l2_mb < bands[11]
+    heights = {(row.regime, settings(row)["GROUP_M"]): row for row in rows}
+    long, short = ({rows: heights[regime, rows] for rows in (2, 4, 8, 12, 16)} for regime in ("sustained", "burst"))
+    assert long[8].ratio_cublas < 0.93 * long[4].ratio_cublas
+    assert all(row.tflops_high - row.tflops_low > 0.1 * row.tflops for row in (long[4], long[8])), "rounds scatter"
+    assert abs(short[8].ratio_cublas - short[4].ratio_cublas) < 0.01
+    for found in (long, short):
+        assert max(found[12].tflops, found[16].tflops) < found[2].tflops < found[4].tflops
+
+
+@pytest.mark.long
+def test_a_band_is_counted_in_bytes_and_its_size_is_not_the_whole_reason():
+    cards = {
+        rows: lab.kernel("hopper/08_ping_pong")(GROUP_M=rows).profile(16384, on="h100").card
+        for rows in (2, 4, 8, 12, 16)
+    }
+    read = {rows: card["dram_read_bytes"] for rows, card in cards.items()}
+    l2 = lab.gpu("h100").l2_mb * 1e6
+    assert [rows * 128 * 16384 * 2 > l2 for rows in (8, 12)] == [False, True]
+    assert abs(read[8] / read[4] - 1) < 0.1 and 1.7 * read[8] < read[12] < read[16]
+    assert read[2] > 64 * 16384**2 * 2, "each of 64 bands asks for all of B"
+    assert (
+        lab.kernel("hopper/05").profile(16384, on="h100").card["dram_read_bytes"] < read[8]
+        and l2 < 16 * 128 * 16384 * 2
+    )
 
 
 def test_both_are_the_same_chip():
@@ -280,3 +289,15 @@ def test_what_carries_each_rung_is_recorded(rung, idea, low, high):
 def test_a_kernel_that_reads_fp32_has_half_the_intensity_of_its_tile_in_bf16():
     wmma, best = BOARD.best("wmma"), BOARD.intensity(BOARD.best("wmma").kernel)
     assert wmma.dtype.startswith("bf16") and best == pytest.approx(128 * 256 / (128 + 256) / 2)
+
+
+def test_the_choices_that_cells_name_as_right_are_right():
+    board = scoreboard(4096, on="h200")
+    speeds = sorted(row.tflops for rungs in board.ladders.values() for row in rungs)
+    assert 1300 < speeds[-1] / speeds[0] < 1500 and 0.8 < board.best("t4").ratio_ceiling < 0.9
+    each = {row.kernel.split("/")[0]: row.others_per_million for row in generations("t4/08", "b200/05")}
+    assert 7 < each["t4"] / each["b200"] < 10
+    far, near = (scoreboard(16384, on=on).row("hopper/04").ratio_cublas for on in ("h200", "h100"))
+    assert 0.785 < far < 0.795 and 0.49 < near < 0.5
+    table = ablations()
+    assert (len(table.rows), sum(row.nothing for row in table.rows)) == (47, 11)

@@ -92,3 +92,21 @@ def test_two_threads_that_share_an_allocation_race_as_with_any_array(cuda):
         report = cuda(source.replace("SYNC", sync), out, block=64, observers=("hazards",))
         assert len([found for found in report.hazards if found.kind == "race"]) == races
         assert np.array_equal(out, 126 - 2 * np.arange(64))
+
+
+@pytest.mark.parametrize("last", [0, 40])
+@pytest.mark.parametrize("use", ["out[threadIdx.x] = p[63 - threadIdx.x];", "p[threadIdx.x] = 1;"])
+def test_an_allocation_that_is_freed_while_others_use_it(cuda, use, last):
+    source = f"""
+    extern "C" __global__ void kernel(int* out) {{
+      __shared__ int* p;
+      if (threadIdx.x == 0) p = new int[64]();
+      __syncthreads();
+      {use}
+      SYNC
+      if (threadIdx.x == {last}) free(p);
+    }}"""
+    for sync, races in (("__syncthreads();", 0), ("", 1)):
+        report = cuda(source.replace("SYNC", sync), np.zeros(64, np.int32), block=64, observers=("hazards",))
+        said = [str(found) for found in report.hazards]
+        assert len(said) == races and all(" frees byte " in one for one in said), said

@@ -25,24 +25,9 @@ from gpu_simulator.ptx.ir import Vector
 from gpu_simulator.runtime import runtime
 
 _WORDS = (
-    "load",
-    "store",
-    "mma",
-    "a",
-    "b",
-    "c",
-    "d",
-    "sync",
-    "aligned",
-    "row",
-    "col",
-    "satfinite",
-    "rn",
-    "global",
-    "shared",
-    "shared__cta",
-    *SHAPES,
-)
+    "load", "store", "mma", "a", "b", "c", "d", "sync", "aligned", "row", "col", "satfinite", "rn", "global",
+    "shared", "shared__cta", *SHAPES,
+)  # fmt: skip
 
 
 @lru_cache(maxsize=64)

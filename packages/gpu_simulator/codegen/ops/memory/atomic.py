@@ -16,22 +16,9 @@ from gpu_simulator.runtime import runtime
 
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 _QUALIFIERS = (
-    "relaxed",
-    "acquire",
-    "release",
-    "acq_rel",
-    "gpu",
-    "cta",
-    "sys",
-    "cluster",
-    "noftz",
-    "v2",
-    "v4",
-    "v8",
-    "L2__cache_hint",
-    "sync",
-    *SPACES,
-)
+    "relaxed", "acquire", "release", "acq_rel", "gpu", "cta", "sys", "cluster", "noftz", "v2", "v4", "v8",
+    "L2__cache_hint", "sync", *SPACES,
+)  # fmt: skip
 
 
 @op(

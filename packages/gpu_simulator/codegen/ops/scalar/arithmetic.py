@@ -29,31 +29,10 @@ def finish(e, i, expression: str) -> str:
 
 
 # What takes a float32 as a number, and gives the same for each NaN.
-_NUMERIC = set(
-    [
-        "add",
-        "sub",
-        "mul",
-        "mad",
-        "fma",
-        "div",
-        "min",
-        "max",
-        "abs",
-        "neg",
-        "sqrt",
-        "rcp",
-        "rsqrt",
-        "sin",
-        "cos",
-        "lg2",
-        "ex2",
-        "tanh",
-        "setp",
-        "set",
-        "testp",
-    ]
-)
+_NUMERIC = {
+    "add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg", "sqrt", "rcp", "rsqrt", "sin", "cos", "lg2",
+    "ex2", "tanh", "setp", "set", "testp",
+}  # fmt: skip
 _NARROWER = {"f16", "bf16", "f16x2", "bf16x2"}
 
 

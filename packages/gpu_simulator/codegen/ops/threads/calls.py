@@ -38,7 +38,7 @@ def call(e, i):
         e.line(f"{t} = allocate(resident, lanes, m, {offsets[0]})")
         e.line(f"store(resident, lanes, {i.site}, 'local', {result}, m, u8, ({t},))")
     elif callee.name == "free":
-        e.line(f"release(resident, lanes, m, {offsets[0]})")
+        e.line(f"release(resident, lanes, {i.site}, m, {offsets[0]})")
     else:
         raise e.unsupported(f"{callee.name} is not known")
 
@@ -177,9 +177,15 @@ def allocate(resident, lanes, mask, slot):
 
 
 @runtime
-def release(resident, lanes, mask, slot):
+def release(resident, lanes, site, mask, slot):
     """free. slot: of the address."""
+    launch = resident.launch
     numbers = lanes.lane_numbers()
     for position in np.flatnonzero(lanes.active() if mask is None else mask).tolist():
         lane = int(numbers[position])
-        resident.launch.heap.free(_slot(resident, lane, slot, 8), resident.name_lane(lane))
+        address = _slot(resident, lane, slot, 8)
+        number = launch.heap.numbers.get(address)
+        size = 0 if number is None else launch.memory.ends[number] - address
+        for observer in resident.observers if size else ():
+            observer.freed(lane, site, number, size)
+        launch.heap.free(address, resident.name_lane(lane))
