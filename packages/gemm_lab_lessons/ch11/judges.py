@@ -33,6 +33,8 @@ def judge_small(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Sol
     stage = (block_m + block_n) * BLOCK_K * OPERAND_BYTES
     if stages * stage > target.smem_per_block:
         reasons.append(f"{stages} stages take {stages * stage:,} bytes; a block may have {target.smem_per_block:,}.")
+    if stages > (k_tiles := k // BLOCK_K):
+        reasons.append(f"K has {k_tiles} k tiles; a stage beyond so many never holds one.")
     if (waiting := (stages - 1) * stage) < wanted["in_flight"]:
         reasons.append(f"{waiting:,} bytes can be in flight; {wanted['in_flight']:,} are asked for.")
     if reasons:

@@ -10,6 +10,7 @@ Limits: CUDA Driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -34,6 +35,9 @@ SWIZZLES = (0, 32, 64, 128)
 PROMOTIONS = (0, 64, 128, 256)
 MOST_DIMENSIONS, MOST_BOX, MOST_ELEMENT_STRIDE = 5, 256, 8
 ALIGN = 16
+FILLS = ("zero", "nan")
+ENCODED_BYTES, MARK = 128, b"LabTMap\x01"
+FORM = struct.Struct("<8sQ5I4Q5H5B5B")  # of `TensorMap.encoded`; sizes are stored less one, so that 2^32 fits
 
 
 class TensorMapError(SimulatorError, ValueError):
@@ -160,6 +164,27 @@ class TensorMap:
         """Alignment in bytes of a box in shared memory with which the XOR pattern begins at the box's first row."""
         return 8 * self.swizzle if self.swizzle else 128
 
+    def encoded(self, address: int) -> bytes:
+        """The simulator's own 128 bytes for a tensor at this global address, as `FORM` lays them out."""
+
+        def five(values: Sequence[int], rest: int) -> tuple[int, ...]:
+            return (*values, *(rest,) * (5 - len(values)))
+
+        raw = FORM.pack(
+            MARK,
+            address,
+            *five([size - 1 for size in self.sizes], 0),
+            *five(self.strides, 0)[:4],
+            *five(self.box, 1),
+            *five(self.element_strides, 1),
+            self.rank,
+            tuple(ELEMENT_BYTES).index(self.element),
+            self.swizzle,
+            self.l2_promotion // 2,
+            FILLS.index(self.fill),
+        )
+        return raw.ljust(ENCODED_BYTES, b"\0")
+
     # ---- What cannot be ----
 
     def refused(self, corner: Sequence[int] | np.ndarray, storing: bool) -> str:
@@ -238,7 +263,7 @@ class TensorMap:
             )
         if self.l2_promotion not in PROMOTIONS:
             return f"L2 promotion is to 64, 128 or 256 bytes, or 0 for none, not {self.l2_promotion}."
-        if self.fill not in ("zero", "nan"):
+        if self.fill not in FILLS:
             return f'Out of bounds a load fills with "zero" or "nan", not {self.fill!r}.'
         if self.fill == "nan" and self.element not in FLOATING:
             return f"Only floating-point tensors can be filled with NaN, not {self.element}."

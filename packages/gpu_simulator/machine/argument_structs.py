@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_simulator.faults import LaunchError
-from gpu_simulator.hardware.tensor_map import TensorMap
+from gpu_simulator.hardware.tensor_map import ENCODED_BYTES, TensorMap
 from gpu_simulator.machine.address_space import GLOBAL_BASE, align_up
-from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, encode
 
 Buffers = list[tuple[str, np.ndarray]]
 
@@ -44,7 +43,7 @@ class PointedTo(NamedTuple):
 def encoded(piece: Any, places: list[int]) -> bytes:
     """The bytes of a piece. places: the offset of each buffer from GLOBAL_BASE."""
     if isinstance(piece, MapPiece):
-        return encode(piece.tensor_map, GLOBAL_BASE + places[piece.array])
+        return piece.tensor_map.encoded(GLOBAL_BASE + places[piece.array])
     if isinstance(piece, Packed):
         data = bytearray(piece.size)
         for offset, part in piece.parts:
@@ -97,7 +96,7 @@ def _member(value: Any, name: str, buffers: Buffers) -> tuple[Any, int, int, str
         packed, align, _ = struct(value, name, buffers)
         return packed, packed.size, align, f"struct of {packed.size} bytes"
     if isinstance(value, TensorMap) and value.array is not None:
-        return MapPiece(value, buffer_of(value.array, name, buffers)), BYTES, 64, "tensor map"
+        return MapPiece(value, buffer_of(value.array, name, buffers)), ENCODED_BYTES, 64, "tensor map"
     if value is None:
         return bytes(8), 8, 8, "null pointer"
     if isinstance(value, (bytes, bytearray)):

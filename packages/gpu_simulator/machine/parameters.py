@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from gpu_simulator.faults import LaunchError
-from gpu_simulator.hardware.tensor_map import TensorMap
+from gpu_simulator.hardware.tensor_map import ENCODED_BYTES, TensorMap
 from gpu_simulator.machine.argument_structs import MapPiece, PointedTo, buffer_of, encoded, pointed_to, struct
-from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.types import CODES, NUMPY
 
@@ -91,7 +90,7 @@ def _struct(members: tuple, parameter, entry: str, name: str, buffers: list):
 def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list) -> MapPiece | PointedTo:
     """The piece of a tensor map. Raises `LaunchError` if it does not fit the parameter."""
     pointer = parameter.type in ("u64", "b64")
-    if not pointer and (parameter.size != BYTES or parameter.align < 64):
+    if not pointer and (parameter.size != ENCODED_BYTES or parameter.align < 64):
         raise LaunchError(
             f"{name} of {entry} is a {parameter.size}-byte .{parameter.type}, not a tensor map: declare the parameter "
             "`const __grid_constant__ CUtensorMap`, a struct of 128 bytes aligned to 64, or as a pointer to one."
@@ -105,7 +104,7 @@ def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list
     found = MapPiece(argument, buffer_of(argument.array, name, buffers))
     if not pointer:
         return found
-    buffers.append((f"the tensor map of {name}", np.zeros(BYTES, np.uint8)))
+    buffers.append((f"the tensor map of {name}", np.zeros(ENCODED_BYTES, np.uint8)))
     return PointedTo(found, len(buffers) - 1, buffers[-1][1])
 
 

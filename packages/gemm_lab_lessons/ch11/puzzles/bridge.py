@@ -20,8 +20,7 @@ from gemm_lab_lessons.ch11.mn_major import multiply
 from gemm_lab_lessons.ch11.stones import stone
 from gpu_simulator.argument_checks import shown
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, encode_sm90
-from gpu_simulator.hardware.tensor_map import TensorMap
-from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, encode
+from gpu_simulator.hardware.tensor_map import ENCODED_BYTES, TensorMap
 
 Function = Callable[..., Any]
 
@@ -172,7 +171,7 @@ def ordered(steps: Sequence[str]) -> str:
 
 @register(
     "11_order",
-    title="Wait, multiply, barrier, copy",
+    title="The order of a turn",
     task="Write turn_of_the_ring(): the five steps of a turn in their order, as a list of the texts 'barrier' "
     "(__syncthreads), 'copy' (one thread asks for the tile that takes this stage next), 'drain' "
     "(wgmma_wait_group<0>), 'multiply' (issue and commit the products of this stage) and 'wait' (for the bytes of this "
@@ -296,7 +295,7 @@ _PLACES = (
     ("the swizzle", 85, 86),
     ("the L2 promotion", 86, 87),
     ("the fill", 87, 88),
-    ("the rest", 88, BYTES),
+    ("the rest", 88, ENCODED_BYTES),
 )
 
 
@@ -313,29 +312,30 @@ def tensor_map(answer: Function) -> Facts:
     cases = [(1 << 32, 4096, 4096, 128, 64), (1 << 40, 192, 512, 64, 64), (4096, 7, 1032, 1, 8)]
     for address, rows, columns, box_rows, box_columns in cases:
         made = TensorMap.of_shape("bf16", (rows, columns), (box_columns, box_rows), swizzle=128)
-        case, wanted = (address, rows, columns, box_rows, box_columns), encode(made, address)
+        case, wanted = (address, rows, columns, box_rows, box_columns), made.encoded(address)
         raw = call(answer, *case)
-        if not isinstance(raw, (bytes, bytearray)) or len(raw) != BYTES:
+        if not isinstance(raw, (bytes, bytearray)) or len(raw) != ENCODED_BYTES:
             size = f"{len(raw)} bytes" if isinstance(raw, (bytes, bytearray)) else shown(raw)
-            raise Missed(f"tensor_map{case} returned {size}; a tensor map has {BYTES} bytes.")
+            raise Missed(f"tensor_map{case} returned {size}; a tensor map has {ENCODED_BYTES} bytes.")
         for name, first, end in _PLACES:
             if raw[first:end] != wanted[first:end]:
                 raise Missed(
                     f"tensor_map{case} differs in {name}, bytes {first} to {end - 1}: "
                     f"{bytes(raw[first:end]).hex(' ')}, and not {wanted[first:end].hex(' ')}."
                 )
-    return [("maps tried", str(len(cases))), ("bits compared", f"{8 * BYTES * len(cases):,}")]
+    return [("maps tried", str(len(cases))), ("bits compared", f"{8 * ENCODED_BYTES * len(cases):,}")]
 
 
 @register(
     "11_exposed",
     title="What the epilogue costs",
-    task="Write exposed(k_tiles, cycles, epilogue, turns): the cycles of a tile of D in which its tensor cores have no "
-    "products. A tile has k_tiles k tiles of `cycles` each. With turns False all consumers store it together, with "
-    "turns True the other consumer multiplies a tile of the same size meanwhile.",
-    hint="Together: the whole epilogue. In turns: what is left of it when the other's products are done, and never "
-    "less "
-    "than nothing.",
+    task="Write exposed(k_tiles, cycles, epilogue, turns): the cycles without products that come for each tile of D on "
+    "average, when many tiles follow one another. The products of a tile take k_tiles k tiles of `cycles` each, and "
+    "then its epilogue follows. With turns False all consumers multiply and store a tile together. With turns True two "
+    "consumers have a tile each: their products follow in turn, and their epilogues may run at the same time.",
+    hint="Together: the whole epilogue. In turns, follow four tiles on paper: what is left of one consumer's epilogue "
+    "when the other's products are done is a gap, and never less than nothing. After the gap both multiply, one after "
+    "the other. So how many tiles share one gap?",
 )
 def exposed(answer: Function) -> Facts:
     cases = [
@@ -345,9 +345,10 @@ def exposed(answer: Function) -> Facts:
         for turns in (False, True)
     ]
 
-    def right(k_tiles: int, cycles: int, epilogue: int, turns: bool) -> int:
-        return max(0, epilogue - k_tiles * cycles) if turns else epilogue
+    def right(k_tiles: int, cycles: int, epilogue: int, turns: bool) -> float:
+        return max(0, epilogue - k_tiles * cycles) / 2 if turns else float(epilogue)
 
     for case in cases:
-        expect(answer, case, right(*case), f"The products of a tile take {case[0] * case[1]:,} cycles.")
+        products = f"The products of a tile take {case[0] * case[1]:,} cycles."
+        expect(answer, case, right(*case), products + " Both consumers may store at the same time." * case[3])
     return [("tiles tried", str(len(cases)))]

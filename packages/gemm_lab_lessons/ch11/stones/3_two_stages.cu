@@ -1,4 +1,4 @@
-// Stone 3: TMA fetches two tiles ahead, and wgmma multiplies.
+// Stone 3: TMA fetches the next tile while wgmma multiplies this one.
 // Launch: lab.kernel("hopper/02", BLOCK_M=64, BLOCK_N=64)
 #include <cuda_bf16.h>
 #include "config.cuh"

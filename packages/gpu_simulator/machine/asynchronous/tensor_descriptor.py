@@ -1,55 +1,28 @@
-"""The simulator's own 128-byte form of a tensor map, and the places of its boxes in global and in shared memory.
+"""Reads the simulator's own 128 bytes of a tensor map: the places of its boxes in global and in shared memory.
 
-The hardware's CUtensorMap is opaque; this one is made from the same `hardware.tensor_map.TensorMap` and contains the
-same information.
+The hardware's CUtensorMap is opaque; `hardware.tensor_map.TensorMap.encoded` writes the same information.
 """
 
 from __future__ import annotations
 
-import struct
 from functools import lru_cache
 from math import prod
 
 import numpy as np
 
-from gpu_simulator.hardware.tensor_map import ELEMENT_BYTES, TensorMap
+from gpu_simulator.hardware.tensor_map import ELEMENT_BYTES, FILLS, FORM, MARK, TensorMap
 from gpu_simulator.machine.address_space import GLOBAL_BASE
 
-BYTES = 128
-_MAGIC = b"LabTMap\x01"
-_FORM = struct.Struct("<8sQ5I4Q5H5B5B")  # sizes are stored less one, so that 2^32 fits
-_ELEMENTS, _FILLS = tuple(ELEMENT_BYTES), ("zero", "nan")
+_ELEMENTS = tuple(ELEMENT_BYTES)
 # The NaN fill value, by element width: the same 16 bits repeated, whatever the element type. Measured on an H200.
 _NAN = {2: np.uint16(0x7FF7), 4: np.uint32(0x7FF77FF7), 8: np.uint64(0x7FF77FF77FF77FF7)}
-
-
-def encode(map_: TensorMap, address: int) -> bytes:
-    """The 128 bytes that describe a tensor at a global address."""
-
-    def five(values, rest):
-        return (*values, *(rest,) * (5 - len(values)))
-
-    raw = _FORM.pack(
-        _MAGIC,
-        address,
-        *five([size - 1 for size in map_.sizes], 0),
-        *five(map_.strides, 0)[:4],
-        *five(map_.box, 1),
-        *five(map_.element_strides, 1),
-        map_.rank,
-        _ELEMENTS.index(map_.element),
-        map_.swizzle,
-        map_.l2_promotion // 2,
-        _FILLS.index(map_.fill),
-    )
-    return raw.ljust(BYTES, b"\0")
 
 
 @lru_cache(maxsize=64)
 def decode(raw: bytes) -> Boxes | None:
     """The `Boxes` of a descriptor; None if the bytes are not a descriptor."""
-    magic, address, *rest = _FORM.unpack(raw[: _FORM.size])
-    if magic != _MAGIC:
+    mark, address, *rest = FORM.unpack(raw[: FORM.size])
+    if mark != MARK:
         return None
     rank, element, swizzle, promotion, fill = rest[19:]
     tensor = TensorMap(
@@ -60,7 +33,7 @@ def decode(raw: bytes) -> Boxes | None:
         tuple(rest[14 : 14 + rank]),
         swizzle,
         2 * promotion,
-        _FILLS[fill],
+        FILLS[fill],
     )
     return Boxes(tensor, address)
 

@@ -13,9 +13,14 @@ def turns_hide_everything(k_tiles, cycles, epilogue, turns):
 
 def less_than_nothing(k_tiles, cycles, epilogue, turns):
     """The products of a tile take"""
-    return epilogue - k_tiles * cycles * turns
+    return (epilogue - k_tiles * cycles) / 2 if turns else epilogue
 
 
 def one_k_tile(k_tiles, cycles, epilogue, turns):
     """The products of a tile take"""
-    return max(0, epilogue - cycles) if turns else epilogue
+    return max(0, epilogue - cycles) / 2 if turns else epilogue
+
+
+def a_gap_for_each_tile(k_tiles, cycles, epilogue, turns):
+    """Both consumers may store at the same time."""
+    return max(0, epilogue - k_tiles * cycles) if turns else epilogue

@@ -15,7 +15,8 @@ def _changed(number, *changes):
 def zeros_everywhere():
     """At 192 × 768 × 512: D["""
     text = """#include <cuda_bf16.h>
-extern "C" __global__ void __launch_bounds__(64)
+constexpr int NUM_THREADS = 64;
+extern "C" __global__ void __launch_bounds__(NUM_THREADS)
 gemm(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* d, int M, int N, int K) {
   for (int i = 0; i < 64; i++) d[(blockIdx.y * 64 + threadIdx.x) * N + blockIdx.x * 64 + i] = 0.0f;
 }
@@ -39,9 +40,36 @@ def a_text():
     return stone(3).text
 
 
+def maps_where_the_launch_has_pointers():
+    """do not match the arguments"""
+    return stone(1).launch.rewrite(stone(3).text)
+
+
 def does_not_compile():
     """is undefined"""
     return _changed(2, ("int warp = threadIdx.x / 32, ", "int "))
+
+
+def number_of_threads_under_another_name():
+    """defines no such constant"""
+    text = stone(2).text.replace("NUM_THREADS", "THREADS")
+    return stone(2).launch.rewrite(text)
+
+
+def number_of_threads_only_in_a_comment():
+    """defines no such constant"""
+    text = stone(2).text.replace("NUM_THREADS", "THREADS") + "// constexpr int NUM_THREADS = 128;\n"
+    return stone(2).launch.rewrite(text)
+
+
+def number_of_threads_written_out():
+    """__launch_bounds__(NUM_THREADS) there"""
+    return _changed(2, ("__launch_bounds__(NUM_THREADS)", "__launch_bounds__(128)"))
+
+
+def size_of_shared_memory_under_another_name():
+    """constexpr int SMEM_BYTES = …;"""
+    return _changed(3, ("SMEM_BYTES", "BYTES"))
 
 
 def parity_of_the_turn():
@@ -69,6 +97,38 @@ def bytes_of_one_matrix():
 def sums_of_the_tile_before_are_kept():
     """At 192 × 768 × 512: D["""
     return _changed(3, ("i > 0 || k > 0", "1"))
+
+
+def _ring_of_eight(*changes):
+    """Rung 03 with a stage for each k tile of K = 512, and these changes."""
+    rung = lab.kernel("hopper/03", BLOCK_M=64, BLOCK_N=64, NUM_STAGES=8)
+    text = rung.source
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return rung.rewrite(text)
+
+
+_WAIT = "mbarrier_wait_parity(empty + stage * 8, parity);"
+
+
+def stages_that_are_never_used_again():
+    """At 64 × 64 × 1088:"""
+    return _ring_of_eight(
+        (_WAIT, ""),
+        ("if (k_tile > 0 && threadIdx.x % 32 == 0) mbarrier_arrive(empty + before * 8);", ""),
+        ("mbarrier_wait_parity(full + stage * 8, parity);", "mbarrier_wait_parity(full + stage * 8, 0);"),
+    )
+
+
+def the_producer_does_not_wait():
+    """At 64 × 64 × 1088:"""
+    return _ring_of_eight((_WAIT, ""))
+
+
+def a_parity_that_is_right_for_two_rounds():
+    """overwrites shared address 0"""
+    return _ring_of_eight((_WAIT, "mbarrier_wait_parity(empty + stage * 8, k_tile < NUM_STAGES * BLOCK_K);"))
 
 
 def only_the_depth_that_is_asked_for():

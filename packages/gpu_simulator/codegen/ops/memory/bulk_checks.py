@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.faults import MemoryFault
+from gpu_simulator.hardware.tensor_map import ENCODED_BYTES
 from gpu_simulator.machine.address_space import GLOBAL_BASE, LOCAL_WINDOW
-from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, Place, decode
+from gpu_simulator.machine.asynchronous.tensor_descriptor import Place, decode
 
 SMEM_ALIGN, PLAIN_ALIGN = 128, 16
 
@@ -19,11 +20,11 @@ def descriptor(resident, site, lane: int, address: int, rank: int):
         what = f"lies in {place} memory: declare the parameter `const __grid_constant__ CUtensorMap`"
     elif address % 64:
         what = "is not aligned to 64 bytes: declare the struct alignas(64)"
-    elif not resident.memory.inside(address, address + BYTES):
-        what = f"points to {address:#x}, {resident.memory.nearest(address, BYTES)}"
+    elif not resident.memory.inside(address, address + ENCODED_BYTES):
+        what = f"points to {address:#x}, {resident.memory.nearest(address, ENCODED_BYTES)}"
     if what is None:
         at = address - GLOBAL_BASE
-        boxes = decode(resident.memory.data[at : at + BYTES].tobytes())
+        boxes = decode(resident.memory.data[at : at + ENCODED_BYTES].tobytes())
         if boxes is None:
             what = "is not a tensor map: pass a TensorMap as the argument"
         elif boxes.tensor.rank != rank:
