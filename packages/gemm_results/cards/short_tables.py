@@ -15,6 +15,7 @@ from gemm_results.profile import read_rows
 from gemm_results.published import published
 
 CONFLICTS = "profiles/h100/conflicts.csv"
+DETAILS = ("conflicts", "conflicts_of_loads", "conflicts_of_stores", "hardware_wavefronts")
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,18 +70,19 @@ def conflict_counts(*names: str, n: int = 512) -> ShortTable:
     """What two pages of Nsight Compute say of the bank conflicts of one launch of each kernel at n × n × n.
 
     The Source page adds up the wavefronts of each instruction (`memory_l1_wavefronts_shared`) and the least possible
-    number; their difference is the excess. The Details page reads a counter of the pipe
-    (`l1tex__data_bank_conflicts_pipe_lsu_mem_shared`, and the same with `_op_ld` and `_op_st`). Raises `KeyError` for a
-    kernel that is not in results/profiles/h100/conflicts.csv.
+    number; their difference is the excess. The Details page reads counters of the pipe
+    (`l1tex__data_bank_conflicts_pipe_lsu_mem_shared`, the same with `_op_ld` and `_op_st`, and
+    `l1tex__data_pipe_lsu_wavefronts_mem_shared`). Raises `KeyError` for a kernel that is not in
+    results/profiles/h100/conflicts.csv.
     """
     recorded = {(row["kernel"], int(row["n"])): row for row in read_rows(data_dir("results") / CONFLICTS)}
     found = [recorded[name, n] for name in names]
     rows = []
     for row in found:
         least, own = int(row["ideal_wavefronts"]), int(row["wavefronts"])
-        details = (int(row[column]) for column in ("conflicts", "conflicts_of_loads", "conflicts_of_stores"))
+        details = (int(row[column]) for column in DETAILS)
         rows.append([row["kernel"], *(f"{number:,}" for number in (own, own - least, *details))])
-    header = ["kernel", "Source: wavefronts", "their excess", "Details: conflicts", "of loads", "of stores"]
+    header = ["kernel", "Source: wavefronts", "excess", "Details: conflicts", "of loads", "of stores", "wavefronts"]
     first = found[0]
     caption = f"Nsight Compute {first['ncu']}, {first['gpu']}, {n} × {n} × {n}, {first['date']}"
     return ShortTable(Table(header, rows, caption))
