@@ -40,7 +40,9 @@ READS = re.compile(
     r"|\b(ratios?|gain)\b"
     r"|\.(profile|ablate|roofline|gains?|plot_trace|plot_l2)\("
 )
-LAUNCHES = re.compile(r"\.(run|predict|check|timeline)\(|predicted_timeline|lab\.simulate|inject_fault|widgets\.")
+LAUNCHES = re.compile(
+    r"\.(run|predict|check|timeline)\(|predicted_timeline|benchmark_kernels|lab\.simulate|inject_fault|widgets\."
+)
 UNTOUCHED = {run_notebooks.UNSTORED, "raises-exception", "edited"}
 GIVEN = {*dir(builtins), "lab", "display", "get_ipython"}
 

@@ -4,7 +4,7 @@
 // H100, H200, B200, RTX 5090.   Notebook 10.
 #include <cuda_bf16.h>
 #include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 128, NUM_WARPS 4, NUM_STAGES 3, SPLIT 2
-#include "ptx/cluster.cuh"
+#include "ptx/cluster_load.cuh"
 #include "ptx/cp_async.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mma_sync.cuh"

@@ -4,11 +4,11 @@
 // H100, H200.   Notebook 10.
 #include <cuda_bf16.h>
 #include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 64, NUM_STAGES 8, SPLIT 2
-#include "ptx/cluster.cuh"
+#include "ptx/cluster_load.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
 #include "ptx/tma.cuh"
-#include "ptx/wgmma.cuh"
+#include "ptx/wgmma_narrow.cuh"
 #include "tile/block_order.cuh"
 
 constexpr int CONSUMERS = 128, NUM_THREADS = CONSUMERS + 32;  // a warpgroup that multiplies, a warp that asks for tiles

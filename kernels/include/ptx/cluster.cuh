@@ -17,14 +17,6 @@ __device__ __forceinline__ uint32_t mapa(uint32_t shared, uint32_t rank) {
   return address;
 }
 
-// What lies at such an address, 16 bytes of it.
-__device__ __forceinline__ float4 load_shared_cluster(uint32_t address) {
-  float4 value;
-  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w) : "r"(address) : "memory");
-  return value;
-}
-
 // Every thread of every block waits for all that have not ended; what they wrote to shared memory before is seen after.
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");

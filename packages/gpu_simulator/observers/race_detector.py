@@ -63,16 +63,8 @@ class RaceDetector(Observer):
         self.warpgroups = None if resident.warpgroups is None else WgmmaChecker(self)
         self.absent = AbsentLanes(self)
         self.exchanged = np.full(resident.lanes, ALWAYS, np.int64)  # by lane, the last shfl, vote, match or redux
-        for checker in (
-            self.absent,
-            self.fences,
-            self.proxies,
-            self.clusters,
-            self.tensor,
-            self.copied,
-            self.shares,
-            self.warpgroups,
-        ):
+        checkers = [self.absent, self.fences, self.proxies, self.clusters, self.tensor, self.copied, self.shares]
+        for checker in (*checkers, self.warpgroups):
             self._hand_on(checker)
 
     def _hand_on(self, checker) -> None:

@@ -34,6 +34,9 @@ def kernel_of(answer: Callable[..., Any]) -> Kernel:
         one.text for one in tokens(found.spec.source) if not one.blank
     ]:
         raise Missed(f"This is the text of {found.name} itself. The puzzle asks for a kernel of your own.")
+    for name, block, whole in zip(("BLOCK_M", "BLOCK_N"), found.block, (M, N), strict=True):
+        if whole % block:
+            raise Missed(f"{name} = {block} does not divide {whole}, and the grid has only whole tiles.")
     text = " ".join(one.text for one in tokens(found.source) if not one.blank)
     if not re.search(r"constexpr int (?:[^;]* , )?NUM_THREADS =", text):
         raise Missed(
@@ -61,7 +64,7 @@ def checked_run(kernel: Kernel, size: tuple[int, int, int], seed: int) -> Run:
     try:
         run = kernel.run(n, m, k, seed=seed, backend="simulator")
     except (CompileError, LaunchError) as error:
-        raise Missed(str(error)) from None
+        raise Missed(str(error).replace(f"{kernel.name} does not compile", "Your kernel does not compile")) from None
     except FAULTS as fault:
         raise Missed(f"{where}{fault}") from None
     if not run.passed:

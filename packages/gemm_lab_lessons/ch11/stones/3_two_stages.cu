@@ -4,7 +4,7 @@
 #include "config.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/tma.cuh"
-#include "ptx/wgmma.cuh"
+#include "ptx/wgmma_narrow.cuh"
 
 constexpr int NUM_THREADS = 128, STAGES = 2;  // one warpgroup
 constexpr int TILE_A = BLOCK_M * BLOCK_K * 2, STAGE = TILE_A + BLOCK_N * BLOCK_K * 2;

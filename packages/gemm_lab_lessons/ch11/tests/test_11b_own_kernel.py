@@ -34,6 +34,18 @@ def test_each_stone_passes_the_check(number):
     assert dict(found.facts)["multiplies with"] == used[number]
 
 
+@pytest.mark.parametrize("columns", [16, 24, 32])
+def test_the_third_stone_takes_the_tiles_that_the_notebook_leads_to(columns):
+    made = lab.kernel("hopper/02", BLOCK_M=64, BLOCK_N=columns).rewrite(stone(3).text)
+    assert lab.puzzle("11_own_kernel").check(lambda: made).facts[0][1].endswith(f"64 × {columns} × 320")
+
+
+def test_a_ring_as_long_as_k_is_tried_beyond_itself():
+    rung = lab.kernel("hopper/03", BLOCK_M=64, BLOCK_N=32, NUM_STAGES=8)
+    made = rung.rewrite(rung.source + "constexpr int MINE = 1;\n")
+    assert lab.puzzle("11_own_kernel").check(lambda: made).facts[0][1].endswith("64 × 32 × 1088")
+
+
 @pytest.mark.parametrize("number", LAUNCHES)
 def test_a_stone_shows_its_text_folded_and_names_its_launch(number):
     page = stone(number)._repr_html_()

@@ -45,8 +45,13 @@ def maps_where_the_launch_has_pointers():
     return stone(1).launch.rewrite(stone(3).text)
 
 
+def a_tile_that_does_not_divide_d():
+    """BLOCK_N = 40 does not divide 768"""
+    return lab.kernel("hopper/02", BLOCK_M=64, BLOCK_N=40).rewrite(stone(3).text)
+
+
 def does_not_compile():
-    """is undefined"""
+    """Your kernel does not compile."""
     return _changed(2, ("int warp = threadIdx.x / 32, ", "int "))
 
 
