@@ -40,7 +40,7 @@ _HOMES = {
     "gpu": "gpu_simulator.hardware.data_sheets",
     "LabError": "gemm_results.errors",
     "roofline": "gemm_results.roofline_model",
-    "occupancy": "gpu_simulator.hardware.occupancy",
+    "occupancy": "gpu_timing.occupancy",
     "figure": "gemm_lab.notebook.show",
     "guess": "gemm_lab.notebook.guess",
     "progress": "gemm_lab.notebook.remembered.progress",

@@ -13,7 +13,7 @@ from gemm_lab.notebook.show import figure
 from gemm_results.errors import LabError
 from gemm_results.roofline_model import roofline
 from gpu_simulator.hardware.data_sheets import gpu
-from gpu_simulator.hardware.occupancy import occupancy
+from gpu_timing.occupancy import occupancy
 
 __all__ = [
     "Kernel",

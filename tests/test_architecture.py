@@ -48,7 +48,7 @@ FLOORS = {
         ("layouts",),
         ("cli", "__main__"),
     ),
-    "gpu_timing": (("machine_code", "logical"), ("cycles",), ("calibration", "__init__")),
+    "gpu_timing": (("machine_code", "logical", "occupancy"), ("cycles",), ("calibration", "__init__")),
     "gemm_results": (
         (
             *("errors", "data_folders", "results", "recorded_cards", "profile", "stalls", "findings"),

@@ -20,7 +20,7 @@ from gpu_simulator.argument_checks import checked
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, ConfigError, NotHere
 from gpu_simulator.hardware.data_sheets import Gpu, gpu
-from gpu_simulator.hardware.occupancy import Occupancy, occupancy
+from gpu_timing.occupancy import Occupancy, occupancy
 
 if TYPE_CHECKING:
     from gemm_lab.lab.predicted_timeline import PredictedTimeline

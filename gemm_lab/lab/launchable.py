@@ -10,7 +10,7 @@ from gemm_lab.lab.here import Here
 from gemm_lab.source_text import Edit
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.hardware.data_sheets import Gpu
-from gpu_simulator.hardware.occupancy import Occupancy
+from gpu_timing.occupancy import Occupancy
 
 
 class Launchable(Protocol):

@@ -15,7 +15,7 @@ from gemm_look import theme
 from gemm_look.card import card, facts, folded, mark, printed, remark
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import ConfigError
-from gpu_simulator.hardware.occupancy import Occupancy
+from gpu_timing.occupancy import Occupancy
 
 SHOWN_OUTPUT = 4000  # characters of printf output
 SHOWN_WARNINGS = 3  # compiler warnings

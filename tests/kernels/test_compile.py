@@ -6,8 +6,8 @@ from gemm_lab import catalog, compiling
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.hardware.data_sheets import gpu
-from gpu_simulator.hardware.occupancy import occupancy
 from gpu_timing.machine_code.main_loop import main_loop
+from gpu_timing.occupancy import occupancy
 
 EVERYTHING = [spec for ladder in catalog.ladders().values() for spec in ladder.kernels]
 # Rungs that share a source: the first for every target, the other configurations for the GPU they are taught on.

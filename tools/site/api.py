@@ -45,7 +45,6 @@ FACE = {
     "hardware.matrix_descriptor_sm100",
     "hardware.mma_layouts",
     "hardware.number_types",
-    "hardware.occupancy",
     "hardware.presence",
     "hardware.swizzle",
     "hardware.tensor_map",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gemm_results.roofline_model import attainable, intensity
 from gpu_simulator.errors import LaunchError, SizeError
 from gpu_simulator.hardware.data_sheets import Gpu
-from gpu_simulator.hardware.occupancy import WARP, Occupancy, occupancy
+from gpu_timing.occupancy import WARP, Occupancy, occupancy
 
 MMA_K = 8  # K of m16n8k8, the smallest mma of FP16 and BF16 with m16n8
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, NotHere, SimulatorError
 from gpu_simulator.hardware import data_sheets
-from gpu_simulator.hardware.occupancy import occupancy
 from gpu_timing.cycles.constants_file import Constants, constants
 from gpu_timing.cycles.machine_code import Instruction
 from gpu_timing.cycles.memory_path import LINE, Beyond
@@ -25,6 +24,7 @@ from gpu_timing.cycles.recording import RecordedSm, Recording
 from gpu_timing.cycles.sm import REASONS, SmModel, SmResult
 from gpu_timing.cycles.tracing import Launch, Trace, trace
 from gpu_timing.cycles.waiting_lines import waiting_lines
+from gpu_timing.occupancy import occupancy
 
 BUDGET = 120_000  # warp instructions of the blocks of an SM that are stepped through
 MOST = 250_000  # of the same, where BUDGET is too few for the shortest run that shows a steady state

@@ -6,7 +6,7 @@ import gemm_lab as lab
 from gemm_lab_lessons.ch01.tile_resources import shared_gbps, tile_resources
 from gpu_simulator.errors import SimulatorError, SizeError
 from gpu_simulator.hardware.data_sheets import gpu
-from gpu_simulator.hardware.occupancy import occupancy
+from gpu_timing.occupancy import occupancy
 
 
 def test_a_t4_tile_by_hand():

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from gemm_lab.notebook.puzzle import Facts, register
 from gemm_lab.notebook.trying import expect_all
-from gpu_simulator.hardware.occupancy import occupancy
+from gpu_timing.occupancy import occupancy
 
 
 @register(

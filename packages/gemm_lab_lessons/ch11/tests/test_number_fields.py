@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from gemm_lab_lessons.ch11.number_fields import fields
 from gpu_simulator.errors import ConfigError
-from gpu_simulator.hardware.number_fields import fields
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: pip install 'gpu_simulator[test]'")
 

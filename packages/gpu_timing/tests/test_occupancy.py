@@ -4,7 +4,7 @@ import pytest
 
 from gpu_simulator.errors import LaunchError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
-from gpu_simulator.hardware.occupancy import occupancy
+from gpu_timing.occupancy import occupancy
 
 
 @pytest.mark.parametrize("registers, by_registers", [(104, 2), (166, 1)])
