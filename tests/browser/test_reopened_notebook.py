@@ -11,7 +11,7 @@ from playwright.sync_api import expect  # noqa: E402
 
 from tests.browser.test_widgets_in_jupyterlab import TOKEN, WAIT_MS, run  # noqa: E402
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 CELLS = [
     "import gemm_lab as lab\nlab.swizzle(rows=64, row_bytes=128)",

@@ -149,6 +149,7 @@ SLIDERS = [
 ]
 
 
+@pytest.mark.long
 def test_the_arrow_keys_move_a_slider_and_not_the_notebook(page, server, tmp_path):
     cells = [nbformat.v4.new_markdown_cell("# A heading"), *map(nbformat.v4.new_code_cell, SLIDERS)]
     cells.append(nbformat.v4.new_markdown_cell("# Another heading"))

@@ -76,6 +76,7 @@ def test_a_gpu_without_records_has_ratios_and_waits_have_their_lines():
     assert not any("__syncwarp" in text for _, text, *_ in found.lines)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     ("name", "on", "text", "reason"),
     [

@@ -24,6 +24,7 @@ def cycles(kernel, n=2048, **sizes):
     return kernel.predict(n=n, **sizes).cycles
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", RECORDED)
 def test_the_error_of_a_recorded_kernel_does_not_grow(name):
     with (data_dir("results") / "profiles/h200/cards.csv").open(newline="", encoding="utf-8") as lines:

@@ -29,6 +29,7 @@ def executed():
     return found
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", EXACT)
 def test_a_block_times_the_grid_gives_the_recorded_counts(name, executed):
     (config, counts), *_ = [(config, counts) for (kernel, config), counts in executed.items() if kernel == name]

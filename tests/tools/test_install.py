@@ -107,6 +107,7 @@ def run(project: Path, python: Path, *arguments: str) -> subprocess.CompletedPro
 
 
 # The pip of Python 3.10.0 cannot install a folder in place; so the locks have a pip, which takes over for that step.
+@pytest.mark.sampled(every=3, first=1)
 @pytest.mark.parametrize("pip", ["bundled", "pip==21.2.4", "pip"])
 def test_locked_versions_come_in_although_newer_ones_exist(pip, project):
     python = python_with(pip, project)

@@ -45,7 +45,7 @@ def test_kernels_without_tensor_cores_show_the_fp32_units():
 
 
 def test_many_warps_are_shown_by_one_sub_partition():
-    view = lab.kernel("simt/01_naive").predicted_timeline(n=1024).view
+    view = lab.kernel("simt/01_naive").predicted_timeline(n=256).view
     assert len(view.warps) > 24 and view.part == 0
 
 
