@@ -7,7 +7,6 @@ in the other it is always the same set, which stays in L2. Kernels and cuBLAS ta
 
 from __future__ import annotations
 
-import csv
 import datetime
 import statistics
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from gemm_results.results import path_for
 from gpu_runner.bindings import cluster_launch, driver, encode
 from gpu_simulator.hardware.number_types import dtype_of
 from gpu_simulator.hardware.tensor_map import TensorMap
+from tools.recording.cards import config_text, write_rows
 
 EDGE, ROWS, PARTS = 4096, (16, 32, 64), (1, 2, 3, 4, 8, 16)
 SETS, COUNT, ROUNDS, REPLAYS, WORST = 8, 24, 25, 2, 5e-3
@@ -40,9 +40,7 @@ CLUSTER = {
     64: {"BLOCK_M": 64, "NUM_STAGES": 4},
 }
 WGMMA = {16: {"BLOCK_M": 16, "NUM_STAGES": 10}, 32: {"BLOCK_M": 32}, 64: {"BLOCK_M": 64}}
-COLUMNS = (
-    "kernel", "config", "parts", "m", "n", "k", "dram_us", "l2_us", "rounds", "gpu", "cuda", "commit", "date",
-)  # fmt: skip
+COLUMNS = ("kernel", "config", "parts", "m", "n", "k", "dram_us", "l2_us", "rounds")
 
 
 def kernels(m: int) -> list[Kernel]:
@@ -58,38 +56,29 @@ def record_decode(where: Here, into: Path | None = None) -> Path:
     import torch
 
     path = path_for(where.present, into or data_dir("results") / "decode")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    facts = (where.present.name, torch.version.cuda, commit(), datetime.date.today().isoformat())
-    found = [[*row, *facts] for m in ROWS for row in _timed(torch, m, where.arch)]
-    _write(path, COLUMNS, found)
-    names = [[m, name, f"{spent:.2f}", *facts] for m in ROWS for name, spent in library_kernels(torch, m)]
-    _write(
-        path.with_name(f"{path.stem}_cublas.csv"),
-        ("m", "kernel", "microseconds", "gpu", "cuda", "commit", "date"),
-        names,
-    )
+    facts = {
+        "gpu": where.present.name,
+        "cuda": torch.version.cuda,
+        "commit": commit(),
+        "date": datetime.date.today().isoformat(),
+    }
+    timed = [dict(zip(COLUMNS, row, strict=True)) for m in ROWS for row in _timed(torch, m, where.arch)]
+    write_rows(path, [row | facts for row in timed])
+    names = [(m, name, f"{spent:.2f}") for m in ROWS for name, spent in library_kernels(torch, m)]
+    library = [dict(zip(("m", "kernel", "microseconds"), row, strict=True)) | facts for row in names]
+    write_rows(path.with_name(f"{path.stem}_cublas.csv"), library)
     return path
-
-
-def _write(path: Path, header: tuple[str, ...], rows: list[list[Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(header)
-        out.writerows(rows)
 
 
 def _timed(torch: Any, m: int, arch: str) -> list[list[Any]]:
     """The rows with m rows of A, without the facts of the machine. Raises `LabError` for a wrong result."""
-    a, b, d = (
-        [torch.randn(rows, EDGE, device="cuda").bfloat16() for _ in range(SETS)] for rows in (m, EDGE, m)
-    )  # fmt: skip
+    a, b, d = ([torch.randn(rows, EDGE, device="cuda").bfloat16() for _ in range(SETS)] for rows in (m, EDGE, m))
     entries: dict[tuple[str, str, int], Callable] = {
         ("cublas", "", 0): lambda one, two, out: torch.mm(one, two.t(), out=out)
     }
     for made in kernels(m):
         if made.spec.written_for(arch):
-            config = " ".join(f"{name}={value}" for name, value in made.config.items())
-            entries[made.name, config, made.config["SPLIT"]] = _launcher(torch, made, arch, m)
+            entries[made.name, config_text(made.config), made.config["SPLIT"]] = _launcher(torch, made, arch, m)
     exact = a[0].double() @ b[0].double().t()
     graphs = {}
     for label, call in entries.items():

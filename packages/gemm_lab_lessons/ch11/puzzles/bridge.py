@@ -47,8 +47,8 @@ def turn(answer: Function) -> Facts:
     "11_newest",
     title="The N of the wait",
     task="Write newest(committed, needed): groups of wgmma number 0 to committed − 1 have been committed, and now "
-    "group "
-    "number `needed` has to be complete. Which is the largest N with which wgmma_wait_group<N>() makes sure of it?",
+    "group number `needed` has to be complete. Which is the largest N with which wgmma_wait_group<N>() makes "
+    "sure of it?",
     hint="wgmma_wait_group<N>() returns when all groups but the N newest are complete. How many groups are newer than "
     "the one that you need?",
 )
@@ -115,10 +115,8 @@ def last_round(answer: Function) -> Facts:
     "11_hit_share",
     title="Block order as an equation",
     task="Write hit_share(rows, columns, block_m, block_n): `rows` × `columns` tiles of D are computed at the same "
-    "time, "
-    "and all go along k together. Which share of what they read, 0 to 1, has another tile of them read as well, so "
-    "that "
-    "L2 can serve it?",
+    "time, and all go along k together. Which share of what they read, 0 to 1, has another tile of them read as "
+    "well, so that L2 can serve it?",
     hint="Count the rows and columns of A and B. All tiles together read rows · columns · (block_m + block_n) of them; "
     "how many different ones are there?",
 )
@@ -199,8 +197,7 @@ def order(answer: Function) -> Facts:
     "11_fused",
     title="Bias and SiLU in the epilogue",
     task="Write epilogue(): it returns the CUDA text that stores D = silu(AB + bias) in place of D = AB, where bias "
-    "has "
-    "one float for each column and silu(x) is x / (1 + exp(−x)). Round to BF16 once, at the end.",
+    "has one float for each column and silu(x) is x / (1 + exp(−x)). Round to BF16 once, at the end.",
     hint="Two neighbouring sums belong to the columns col + n * 8 and col + n * 8 + 1. Add the bias to each before "
     "the activation; __expf(-x) is the exponential of the machine.",
 )
@@ -246,13 +243,11 @@ def fused(answer: Function) -> Facts:
     "11_mn_major",
     title="A descriptor for an MN-major operand",
     task="Write descriptor(start, k): the 64-bit descriptor of wgmma for the products of k to k + 15, where k is 0, "
-    "16, "
-    "32 or 48, of a tile of B at byte `start` of shared memory. The tile lies as the table above says: 64 values of k, "
-    "128 columns, the 128-byte swizzle, neighbours along N.",
+    "16, 32 or 48, of a tile of B at byte `start` of shared memory. The tile lies as the table above says: 64 values "
+    "of k, 128 columns, the 128-byte swizzle, neighbours along N.",
     hint="Bits 0 to 13 have the start, 16 to 29 the leading offset, 32 to 45 the stride offset, each divided by 16; "
-    "bits "
-    "62 and 63 have 1 for the 128-byte swizzle. Sixteen values of k are sixteen rows of 128 bytes further. The leading "
-    "offset leads to the next 64 columns, the stride offset to the next eight values of k.",
+    "bits 62 and 63 have 1 for the 128-byte swizzle. Sixteen values of k are sixteen rows of 128 bytes further. The "
+    "leading offset leads to the next 64 columns, the stride offset to the next eight values of k.",
 )
 def mn_major(answer: Function) -> Facts:
     def right(start: int, k: int) -> SharedTile:

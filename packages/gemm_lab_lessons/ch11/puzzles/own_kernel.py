@@ -30,14 +30,13 @@ def kernel_of(answer: Callable[..., Any]) -> Kernel:
         raise Missed(f"The function returned {shown(found)}. Return lab.kernel(…).rewrite(kernel).")
     if found.whole is None:
         raise Missed(f"{found.label} has the text of the ladder. Give it yours: lab.kernel(…).rewrite(kernel).")
-    if [one.text for one in tokens(found.source) if not one.blank] == [
-        one.text for one in tokens(found.spec.source) if not one.blank
-    ]:
+    own, rungs = ([one.text for one in tokens(text) if not one.blank] for text in (found.source, found.spec.source))
+    if own == rungs:
         raise Missed(f"This is the text of {found.name} itself. The puzzle asks for a kernel of your own.")
     for name, block, whole in zip(("BLOCK_M", "BLOCK_N"), found.block, (M, N), strict=True):
         if whole % block:
             raise Missed(f"{name} = {block} does not divide {whole}, and the grid has only whole tiles.")
-    text = " ".join(one.text for one in tokens(found.source) if not one.blank)
+    text = " ".join(own)
     if not re.search(r"constexpr int (?:[^;]* , )?NUM_THREADS =", text):
         raise Missed(
             "The exported file starts the kernel with NUM_THREADS threads, and the text defines no such constant. "
