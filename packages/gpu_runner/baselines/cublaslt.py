@@ -74,12 +74,12 @@ def _made(function: Any, *arguments: Any) -> c_void_p:
 
 def candidates(
     device: Device, problem: dict[str, Any], operands: Sequence[tuple[Buffer, Buffer, Buffer]], m: int, n: int, k: int,
-    alpha: float, beta: float, dtype_in: str, scratch: list[Buffer],
+    alpha: float, beta: float, dtype_in: str, scratch: list[Buffer], stream: int = 0,
 ) -> dict[str, list[Callable[[], None]]]:  # fmt: skip
     """{name of an algorithm: one callable for each (A, B, D) of `operands`}, in the order of the heuristic.
 
-    A callable computes D = alpha·A·B + beta·D. dtype_in: the type of A and B in memory. `scratch` gets the workspace.
-    Raises `RunnerError` if cuBLASLt has no algorithm for the problem.
+    A callable computes D = alpha·A·B + beta·D in `stream`, 0 for the default one. dtype_in: the type of A and B in
+    memory. `scratch` gets the workspace. Raises `RunnerError` if cuBLASLt has no algorithm for the problem.
     """
     lt, half = library(), problem["dtype_acc"] == "f16"
     handle = _made(lt.cublasLtCreate)
@@ -120,7 +120,7 @@ def candidates(
             handle, what,
             c_void_p(scales[:1].ctypes.data), c_void_p(second.address), b, c_void_p(first.address), a,
             c_void_p(scales[1:].ctypes.data), c_void_p(result.address), d, c_void_p(result.address), d,
-            byref(each.algorithm), c_void_p(workspace), c_size_t(WORKSPACE_BYTES), c_void_p(0),
+            byref(each.algorithm), c_void_p(workspace), c_size_t(WORKSPACE_BYTES), c_void_p(stream),
         )  # fmt: skip
         multiply = lt.cublasLtMatmul
 

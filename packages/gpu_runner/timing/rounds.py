@@ -111,13 +111,10 @@ def benchmark(
                     report["skipped"] = _rejected(report["check"], error_bounds[spec["label"]])
                     if report["skipped"]:
                         break
-                context.running()
-                _choose_repeats(device, entry, BURST_SAMPLE_MS if regime == "burst" else SUSTAINED_SAMPLE_MS)
                 timed.append((entry, report))
         for inputs in copies if problem["uses_c"] else []:
             inputs.d.copy_from(inputs.c)  # cuBLAS adds to D, so no NaN of the check may be left there
-        measure = _burst if regime == "burst" else _sustained
-        readings = measure(device, [entry for entry, _ in timed], rounds, gauge, context) if timed else []
+        readings = sample(device, [entry for entry, _ in timed], regime, rounds, gauge, context) if timed else []
         for entry, report in timed:
             before = report["samples_ms"]
             if before and statistics.median(before) <= statistics.median(entry.samples_ms):
@@ -141,6 +138,16 @@ def benchmark(
             inputs.free()
         for buffer in scratch:
             buffer.free()
+
+
+def sample(
+    device: Device, entries: list[Entry], regime: str, rounds: int, gauge: Gauge, context: Any
+) -> list[dict[str, float]]:
+    """Fill `samples_ms` of the entries with a sample for each round, and return the readings of `gauge` on the way."""
+    for entry in entries:
+        context.running()
+        _choose_repeats(device, entry, BURST_SAMPLE_MS if regime == "burst" else SUSTAINED_SAMPLE_MS)
+    return (_burst if regime == "burst" else _sustained)(device, entries, rounds, gauge, context)
 
 
 def make_copies(

@@ -1,0 +1,43 @@
+"""Narrow wgmma on a GPU: the rungs of kernels/decode and the third stone of notebook 11b, at every width they have."""
+
+import pytest
+
+import gemm_lab as lab
+import gpu_runner as device
+from gemm_lab.lab.measuring import check_twice
+from gemm_lab_lessons.ch11.stones import SHAPE, stone
+from gpu_simulator.hardware import data_sheets as hardware
+
+PRESENT = hardware.detect()
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not device.available(), reason=device.why_not() or "a GPU"),
+    pytest.mark.skipif(PRESENT is None or PRESENT.arch != "sm_90a", reason="wgmma exists on sm_90a only"),
+]
+SIZES = [(40, 136, 328), (64, 4096, 4096)]
+WIDTHS = (16, 24, 32, 64)
+
+
+def verdicts(kernel, size):
+    return [verdict.passed for verdict in check_twice(kernel, kernel.compile("sm_90a"), *size)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("rung", ["01_one_tile", "02_split_k", "03_cluster"])
+def test_rungs_before_wgmma(rung, size):
+    assert verdicts(lab.kernel(f"decode/{rung}"), size) == [True, True]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_rows_of_a_on_the_narrow_side(width, size):
+    kernel = lab.kernel("decode/04")(BLOCK_M=width)
+    assert verdicts(kernel, size) == [True, True]
+    stays = kernel.source.replace("tile_b + k * 2 + ni * 512, tile_a + k * 2", "tile_b + k * 2 + ni * 512, tile_a")
+    assert stays != kernel.source and verdicts(kernel.rewrite(stays), size) == [False]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_third_stone(width):
+    borrowed = lab.kernel("hopper/02", BLOCK_M=64, BLOCK_N=width)
+    assert verdicts(borrowed.rewrite(stone(3).text), SHAPE) == [True, True]
