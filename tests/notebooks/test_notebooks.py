@@ -1,7 +1,9 @@
 """The form of the notebooks: what a reader may rely on in every one, and that each runs from top to bottom."""
 
 import ast
+import io
 import re
+import tokenize
 from html import unescape
 from pathlib import Path
 
@@ -42,7 +44,7 @@ QUICK = ("03",)  # `make test` runs these from top to bottom
 FIRST_CODE = "import gemm_lab as lab\n%load_ext gemm_lab\nlab.progress()"
 MAX_BYTES = {"first half": 300_000, "second half": 300_000}  # the second half has the longer kernels in its cards
 LONG = 75  # minutes after which a break is due
-MAX_LINES, MAX_WORDS, MAX_SENTENCE = 8, 150, 40
+MAX_LINES, MAX_COLUMNS, MAX_WORDS, MAX_SENTENCE = 8, 100, 150, 40
 LAB_ERROR = re.compile(r"\w*(Error|WrongAnswer|WrongResult|KernelFault|KernelHang|WorkerLost|UnknownKernel): ")
 
 
@@ -142,8 +144,17 @@ def keeps_calls_of_the_lab_short(book):
         source = python_of(cell)
         if any(isinstance(node, (ast.FunctionDef, ast.ClassDef)) for node in ast.parse(source).body):
             continue
-        if sum(bool(line.strip()) for line in source.split("\n")) > MAX_LINES:
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        if sum(token.type == tokenize.NEWLINE for token in tokens) > MAX_LINES:  # none where a bracket is open
             yield f"more than {MAX_LINES} lines: {source[:40]}"
+
+
+def keeps_lines_of_python_narrow(book):
+    """The text of a kernel is as wide as its file."""
+    for cell in code(book):
+        for line in python_of(cell).split("\n"):
+            if len(line) > MAX_COLUMNS:
+                yield f"a line of {len(line)} characters: {line[:40]}"
 
 
 def keeps_prose_short(book):
@@ -237,6 +248,7 @@ RULES = (
     says_how_long_it_takes,
     has_about_as_much_prose_as_code,
     keeps_calls_of_the_lab_short,
+    keeps_lines_of_python_narrow,
     keeps_prose_short,
     predicts_and_compares,
     keeps_answers_folded,
@@ -289,7 +301,10 @@ def test_the_stored_card_of_a_puzzle_asks_what_the_puzzle_asks(path):
 
 def test_the_guide_for_authors_names_these_limits():
     guide = (FOLDER.parent / "docs/CONTRIBUTING.md").read_text(encoding="utf-8").replace("\n  ", "")
-    limits = f"at most {MAX_WORDS} words a cell and {MAX_SENTENCE} words a sentence", f"at most {MAX_LINES} lines"
+    limits = (
+        f"at most {MAX_WORDS} words a cell and {MAX_SENTENCE} words a sentence",
+        f"at most {MAX_LINES} lines of {MAX_COLUMNS} columns",
+    )
     sizes = [f"below {most // 1000} KB" for most in MAX_BYTES.values()]
     for words in (*limits, *sizes):
         assert words.replace("8 lines", "eight lines") in guide, words
@@ -378,6 +393,10 @@ BREAKS = {
     keeps_calls_of_the_lab_short: [
         lambda b: b.cells[4].update(source="x = 1\n" * 9),
         lambda b: b.cells[4].update(source="x = 1\n" * 9 + "f = lambda: 1"),
+    ],
+    keeps_lines_of_python_narrow: [
+        lambda b: b.cells[4].update(source="x = 1" + " + 1" * 25),
+        lambda b: b.cells[4].update(source="def f():\n    return 1    # " + "x" * 84),
     ],
     keeps_answers_folded: [
         lambda b: b.cells[6].metadata.pop("tags"),
