@@ -175,19 +175,20 @@ def check(
     if launch is None and max(m, n, k) > NUMPY_UP_TO:
         return _on_device(compiled, problem, grid, m, n, k, tuple(block or (128, 128)), kind, seed, cluster)
     inputs = make_inputs(problem, m, n, k, kind, seed)
-    names = {"names": problem.arguments} if launch is None else {}
-    arrays = (launch or _launched)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster, **names)
+    arrays = (launch or _launched)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster)
     out = arrays[problem.arrays.index("d")]
     found = verdict(out, reference(inputs), kind, problem, k, block, inputs)
     says = _changed(inputs, arrays)
     return replace(found, passed=False, message=f"{found.message.rstrip('.')}; {says}") if says else found
 
 
-def _launched(*args: Any, **options: Any) -> Sequence[np.ndarray]:
+def _launched(
+    compiled: Any, *, grid: tuple[int, int, int], args: Sequence[Any], cluster: tuple[int, int, int]
+) -> Sequence[np.ndarray]:
     """`gpu_runner.launch`, which is loaded only where there is a GPU."""
     import gpu_runner as device
 
-    return device.launch(*args, **options)
+    return device.launch(compiled, grid=grid, args=args, cluster=cluster)
 
 
 def _changed(inputs: Inputs, arrays: Sequence[np.ndarray]) -> str:
