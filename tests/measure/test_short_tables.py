@@ -4,7 +4,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_results.cards.short_tables import CONFLICTS, conflict_counts, published_percents, speeds, states
+from gemm_results.cards.short_tables import CONFLICTS, conflict_counts, published_percents, shares, speeds, states
 from gemm_results.profile import read_rows, source_hash
 from gemm_results.published import published
 
@@ -15,6 +15,14 @@ def test_the_table_of_speeds_has_what_the_bench_says():
     row = table.rows[1]
     assert row[0] == "t4/08" and row[2] == f"{bench.tflops('t4/08', 8192):.1f}"
     assert row[4] == f"{bench.ratio('t4/08', 'cutlass_sm75', 8192):.3f}" and "H200" in table.caption
+
+
+def test_the_table_of_shares_has_every_rival_at_every_size():
+    bench = lab.ladder("t4").recorded([4096, 8192])
+    table = shares(bench, ["t4/04"], ("cutlass_sm75", "cublas"), (4096, 8192))._table()
+    told = [bench.ratio("t4/04", base, n) for base in ("cutlass_sm75", "cublas") for n in (4096, 8192)]
+    assert table.rows == [["t4/04", *(f"{ratio:.1%}" for ratio in told)]] and len(set(table.rows[0])) == 5
+    assert table.header[3] == "÷ cublas at 4096" and "TFLOPS" not in table.caption and "H200" in table.caption
 
 
 SOURCE = ("ampere_rtx5090", "rtx5090", 8192)
