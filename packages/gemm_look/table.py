@@ -26,20 +26,22 @@ class Table:
 
     def html(self) -> str:
         """The table and its caption as HTML; cells are escaped, words left-aligned and numbers right-aligned."""
-        body = "".join(
-            tag("tr", "lit row", self._cells("td", row)) if number in self.lit else f"<tr>{self._cells('td', row)}</tr>"
+        body = [
+            tag("tr", "lit row" if number in self.lit else "row", self._cells("td", row))
             for number, row in enumerate(self.rows)
-        )
-        table = tag("table", "table", f"<tr>{self._cells('th', self.header)}</tr>{body}")
+        ]
+        table = tag("table", "table", "".join([tag("tr", "row", self._cells("th", self.header)), *body]))
         return table + (remark(self.caption, "small") if self.caption else "")
 
     def _cells(self, name: str, row: Sequence[str]) -> str:
-        number = "number head" if name == "th" else "number"
         words = [
             tag(name, "code text" if name == "td" and column == self.code else "text", escape(text))
             for column, text in enumerate(row[: self.text_columns])
         ]
-        numbers = [tag(name, number, escape(text), attributes=RIGHT) for text in row[self.text_columns :]]
+        numbers = [
+            tag(name, "unbroken number" if name == "td" and " " in text else "number", escape(text), attributes=RIGHT)
+            for text in row[self.text_columns :]
+        ]
         return "".join([*words, *numbers])
 
     def lines(self, *, aligned: bool = True) -> list[str]:

@@ -50,12 +50,13 @@ STYLES = {
     "caption": "max-width:760px;font-size:1em;opacity:0.8;margin-top:2px",
     # ---- Table ----
     "table": "border-collapse:collapse;margin:4px 0;font-size:1em",
-    "text": f"text-align:left;padding:2px 12px 2px 0;border-bottom:1px solid {LINE}",
+    "row": f"border-bottom:1px solid {LINE}",
+    "lit row": f"border-bottom:1px solid {LINE};background:{TINT_WARM}",
+    "text": "text-align:left;padding:2px 12px 2px 0",
     "code text": f"{PRE.replace('white-space:pre', 'white-space:pre-wrap')};text-align:left;padding:2px 12px 2px 0;"
-    f"border-bottom:1px solid {LINE};overflow-wrap:anywhere",
-    "lit row": f"background:{TINT_WARM}",
-    "number": f"text-align:right;padding:2px 12px 2px 0;border-bottom:1px solid {LINE};white-space:nowrap",
-    "number head": f"text-align:right;padding:2px 12px 2px 0;border-bottom:1px solid {LINE}",
+    "overflow-wrap:anywhere",
+    "number": "text-align:right;padding:2px 12px 2px 0",
+    "unbroken number": "text-align:right;padding:2px 12px 2px 0;white-space:nowrap",
     # ---- Code ----
     "scroll": "overflow-x:auto",
     "code": "border:0;border-collapse:collapse;margin:4px 0;font-size:1em",
@@ -83,18 +84,17 @@ STYLES = {
     "whole": "white-space:nowrap",
     "bar name": f"white-space:nowrap;width:1%;{CELL};text-align:right;padding:1px 8px 1px 0;font-weight:inherit",
     "bar place": f"{CELL};padding:1px 0",
-    "bar": "display:flex;height:20px;box-sizing:border-box",
-    "bar piece": "display:block;height:100%;overflow:hidden;text-align:center;font-size:12px;line-height:18px",
+    "bar": "display:flex;height:20px;box-sizing:border-box;text-align:center;font-size:12px;line-height:18px",
+    "bar piece": "display:block;height:100%;overflow:hidden",
     "bar total": f"white-space:nowrap;width:1%;{CELL};padding:1px 0 1px 8px",
-    "legend body": "display:block;max-width:720px",
-    "legend item": "display:inline-flex;align-items:baseline;width:320px;margin:1px 24px 1px 0;padding:0;"
-    "background:none",
-    "swatch": f"min-width:17px;text-align:center;font-weight:normal;{SMALL};{CELL};padding:0 3px;margin-right:6px",
-    "legend part": f"flex:1 1 auto;font-weight:normal;{SMALL};{CELL}",
-    "legend number": f"{SMALL};opacity:0.75;{CELL}",
+    "legend body": f"display:block;max-width:720px;{SMALL}",
+    "legend item": "display:inline-flex;align-items:baseline;width:320px;margin:1px 24px 1px 0;background:none",
+    "swatch": f"min-width:17px;text-align:center;{CELL};padding:0 3px;margin-right:6px",
+    "legend part": f"flex:1 1 auto;font-weight:normal;{CELL}",
+    "legend number": f"opacity:0.75;{CELL}",
     "gauge": "display:inline-block;vertical-align:top;width:116px;margin:2px 4px 2px 0;padding:0;background:none",
     # A bar in a line of text.
-    "step": "display:inline-block;box-sizing:border-box;height:0.8em;overflow:hidden;color:transparent",
+    "step": "display:inline-block;height:0.8em;overflow:hidden;color:transparent",
     # ---- Tile picture ----
     "tile": f"border:1px solid {GOOD};text-align:center;{SMALL};padding:0",
 }

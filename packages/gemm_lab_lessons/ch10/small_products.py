@@ -84,17 +84,21 @@ class Row:
     """One kernel with m rows of A. Microseconds of a launch, with B from DRAM and with B in L2.
 
     parts: of K; 0 for a library, which does not say.   rounds: samples of each, in turns with the others of the run.
+    sm_clock_mhz, power_w: medians over the run.
     """
 
     kernel: str
     config: str
     parts: int
+    regime: str
     m: int
     n: int
     k: int
     dram_us: float
     l2_us: float
     rounds: int
+    sm_clock_mhz: int
+    power_w: int
     gpu: str
     cuda: str
     commit: str
@@ -108,13 +112,13 @@ class Row:
 
 @dataclass(frozen=True, repr=False)
 class Recorded(ShownAsTable):
-    """What was recorded with `m` rows of A, cuBLAS first."""
+    """What was recorded with `m` rows of A in one regime: cuBLAS, the best algorithm of cuBLASLt, the rungs."""
 
     m: int
     rows: tuple[Row, ...] = field(repr=False)
 
     def of(self, name: str, parts: int | None = None) -> Row:
-        """The row of "cublas", or of a rung such as "02_split_k" with so many parts of K."""
+        """The row of "cublas" or "cublaslt_best", or of a rung such as "02_split_k" with so many parts of K."""
         for row in self.rows:
             if row.kernel.split("/")[-1] == name and parts in (None, row.parts):
                 return row
@@ -139,16 +143,17 @@ class Recorded(ShownAsTable):
 def conditions(row: Row) -> str:
     """What has to stand beside the numbers."""
     return (
-        f"launches in CUDA graphs, medians of {row.rounds} rounds in turns, on {row.gpu}, CUDA {row.cuda}, {row.date}, "
-        f"commit {row.commit}"
+        f"launches in CUDA graphs, {row.regime}, medians of {row.rounds} rounds in turns, on {row.gpu}, "
+        f"{row.sm_clock_mhz:,} MHz, {row.power_w} W, CUDA {row.cuda}, {row.date}, commit {row.commit}"
     )
 
 
-def recorded(m: int, gpu: str = "h200") -> Recorded:
+def recorded(m: int, gpu: str = "h200", regime: str = "sustained") -> Recorded:
     """What was recorded with m rows of A. Raises `LabError` if there is nothing."""
-    rows = [Row(*_typed(line)) for line in _lines(f"{gpu_of(gpu).key}.csv") if line["m"] == str(m)]
+    lines = [line for line in _lines(f"{gpu_of(gpu).key}.csv") if (line["m"], line["regime"]) == (str(m), regime)]
+    rows = [Row(*_typed(line)) for line in lines]
     if not rows:
-        raise LabError(f"Nothing was recorded with {m} rows of A on {gpu}.")
+        raise LabError(f"Nothing was recorded with {m} rows of A on {gpu}, {regime}.")
     return Recorded(m, tuple(rows))
 
 
@@ -169,7 +174,8 @@ def _lines(name: str) -> list[dict[str, str]]:
 
 
 def _typed(line: dict[str, str]) -> list[Any]:
-    kinds = {**dict.fromkeys(("parts", "m", "n", "k", "rounds"), int), "dram_us": float, "l2_us": float}
+    whole = ("parts", "m", "n", "k", "rounds", "sm_clock_mhz", "power_w")
+    kinds = {**dict.fromkeys(whole, int), "dram_us": float, "l2_us": float}
     return [kinds.get(each.name, str)(line[each.name]) for each in fields(Row)]
 
 

@@ -18,7 +18,11 @@ from gemm_results.plots.rows import baseline_label, in_tflops, is_rung, short
 
 WIDE = 32  # em, or letters in the text, of the longest bar
 LIT, OPEN, BESIDE = "lit", "open", "beside"
-LOOKS = {LIT: (style.GREEN, style.GREEN), OPEN: ("transparent", style.GREEN), BESIDE: ("transparent", theme.MARK)}
+LOOKS = {
+    LIT: {"background": style.GREEN},
+    OPEN: {"box_sizing": "border-box", "border": f"1px solid {style.GREEN}"},
+    BESIDE: {"box_sizing": "border-box", "border": f"1px solid {theme.MARK}"},
+}
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,8 @@ class Climb:
 
     def _repr_html_(self) -> str:
         def box(bar: Bar, width: float) -> str:
-            fill, edge = LOOKS[bar.kind]
             letters = "▬" * round(width / 2)  # seen where a viewer drops the styles
-            look = {"width": f"{width:.1f}em", "background": fill, "border": f"1px solid {edge}"}
-            return theme.tag("span", "step", letters, **look)
+            return theme.tag("span", "step", letters, width=f"{width:.1f}em", **LOOKS[bar.kind])
 
         return card(theme.tag("pre", "wide pre", self._lines(box)) + remark(self._words, "small"))
 

@@ -1,4 +1,4 @@
-"""Short tables of what was recorded or published: speeds beside one rival, states of warps, two counts of conflicts.
+"""Short tables of what was recorded or published: speeds beside one rival or several, states of warps, two counts of conflicts.
 
 Kernels are named in full, as in results/.
 """
@@ -39,6 +39,13 @@ def speeds(bench: Any, names: Sequence[str], sizes: Sequence[int], over: str) ->
         for name in names
     ]
     return ShortTable(Table(header, rows, bench._caption()))
+
+
+def shares(bench: Any, names: Sequence[str], over: Sequence[str], sizes: Sequence[int]) -> ShortTable:
+    """Of some kernels of a `Bench`: the share that each reaches of the speed of each of `over`, at these sizes."""
+    header = ["kernel", *(f"÷ {base} at {n}" for base in over for n in sizes)]
+    rows = [[name, *(f"{bench.ratio(name, base, n):.1%}" for base in over for n in sizes)] for name in names]
+    return ShortTable(Table(header, rows, bench._caption().replace("TFLOPS", "Quotients of speeds", 1)))
 
 
 def published_percents(source: str, gpu: str, sizes: Iterable[int] = (2048, 4096, 8192)) -> ShortTable:

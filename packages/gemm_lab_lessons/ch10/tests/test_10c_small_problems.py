@@ -11,6 +11,7 @@ from gemm_lab.measure.check import make_inputs, reference, verdict
 from gemm_lab.notebook.exercises import WrongAnswer
 from gemm_lab_lessons.ch10 import small_products
 from gemm_results.errors import LabError
+from tools.recording.cards import config_text
 from tools.recording.decode import ROWS, kernels
 
 RUNGS = [kernel.name for kernel in lab.ladder("decode")]
@@ -101,33 +102,53 @@ def test_pictures_are_drawn_and_what_is_not_recorded_is_a_sentence():
 
 # ---- What was recorded ----
 
+REGIMES = ("sustained", "burst")
 
-def test_the_recorded_rows_are_the_kernels_that_the_recorder_times():
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_the_recorded_rows_are_the_kernels_that_the_recorder_times(regime):
     for m in ROWS:
-        recorded = [(row.kernel, row.config.split(" SLOTS")[0]) for row in small_products.recorded(m).rows]
-        timed = [" ".join(f"{name}={value}" for name, value in one.config.items()) for one in kernels(m)]
-        names = [one.name for one in kernels(m)]
-        assert recorded == [("cublas", ""), *zip(names, (one.split(" SLOTS")[0] for one in timed), strict=True)]
+        recorded = [(row.kernel, row.config) for row in small_products.recorded(m, regime=regime).rows]
+        timed = [(one.name, config_text(one.config)) for one in kernels(m)]
+        assert recorded == [("cublas", ""), ("cublaslt_best", recorded[1][1]), *timed]
 
 
-def test_what_the_notebook_says_about_the_parts():
+@pytest.mark.parametrize("regime", REGIMES)
+def test_what_the_notebook_says_about_the_parts(regime):
     times = {
-        m: {parts: small_products.recorded(m).split(parts).dram_us for parts in small_products.SPLITS} for m in ROWS
+        m: {parts: small_products.recorded(m, regime=regime).split(parts).dram_us for parts in small_products.SPLITS}
+        for m in ROWS
     }
     for m in (16, 32):
         assert min(times[m], key=times[m].get) == 2 and times[m][4] < 1.05 * times[m][2]
     assert sorted(times[64], key=times[64].get) == [4, 2, 3, 8, 1, 16]
     assert all(times[m][8] > 1.2 * times[m][2] for m in ROWS)
+    one = [small_products.recorded(m, regime=regime).of("01_one_tile").dram_us / times[m][1] for m in ROWS]
+    assert 1.09 < one[0] < 1.12 and 1.25 < one[1] < 1.3 and 0.99 < one[2] < 1.01
 
 
-def test_what_the_notebook_says_about_the_rungs_and_cublas():
+@pytest.mark.parametrize("regime", REGIMES)
+def test_what_the_notebook_says_about_the_rungs_and_cublas(regime):
     for m in ROWS:
-        found = small_products.recorded(m)
+        found = small_products.recorded(m, regime=regime)
         ratio = found.of("cublas").dram_us / found.of("04_wgmma").dram_us
-        assert 1.2 < ratio < 1.25 if m < 64 else 1 <= ratio < 1.01
+        assert 1.17 < ratio < 1.22 if m < 64 else 0.99 <= ratio < 1.01
+        assert 0.999 < found.of("cublas").dram_us / found.of("cublaslt_best").dram_us < 1.005
         assert found.of("04_wgmma").dram_us < found.of("03_cluster").dram_us < found.split(2).dram_us
         assert all(row.dram_us > row.l2_us for row in found.rows)
-    few = small_products.recorded(64)
-    assert all(few.split(parts).dram_us < 1.12 * few.split(parts).l2_us for parts in (2, 4, 8))
+        assert m == 64 or found.of("cublas").dram_us > small_products.recorded(64, regime=regime).of("cublas").dram_us
+    few = small_products.recorded(64, regime=regime)
+    assert all(few.split(parts).dram_us < 1.14 * few.split(parts).l2_us for parts in (2, 4, 8))
+    assert few.of("03_cluster").dram_us < 1.14 * few.of("03_cluster").l2_us
     names = [(m, "splitK" in name) for m, name, _ in small_products.library_kernels()]
     assert names == [(16, True), (16, True), (32, True), (32, True), (64, False)]
+
+
+def test_both_regimes_are_alike_at_one_clock():
+    for m in ROWS:
+        lasting, short = (small_products.recorded(m, regime=regime).rows for regime in REGIMES)
+        for one, other in zip(lasting, short, strict=True):
+            assert one.sm_clock_mhz == other.sm_clock_mhz == 1980 and max(one.power_w, other.power_w) < 700
+            assert one.dram_us == pytest.approx(other.dram_us, rel=0.01)
+    with pytest.raises(LabError, match="idle"):
+        small_products.recorded(64, regime="idle")
