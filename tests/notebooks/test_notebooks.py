@@ -42,7 +42,7 @@ SERIES = (
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 QUICK = ("03",)  # `make test` runs these from top to bottom
 FIRST_CODE = "import gemm_lab as lab\n%load_ext gemm_lab\nlab.progress()"
-MAX_BYTES = {"first half": 300_000, "second half": 300_000}  # the second half has the longer kernels in its cards
+MAX_BYTES = 300_000
 LONG = 75  # minutes after which a break is due
 MAX_LINES, MAX_COLUMNS, MAX_WORDS, MAX_SENTENCE = 8, 100, 150, 40
 LAB_ERROR = re.compile(r"\w*(Error|WrongAnswer|WrongResult|KernelFault|KernelHang|WorkerLost|UnknownKernel): ")
@@ -284,7 +284,7 @@ def test_the_questions_of_the_file_are_those_that_the_notebooks_ask():
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_file(path):
     assert path.stem in SERIES
-    assert path.stat().st_size < MAX_BYTES["first half" if path.stem < "06" else "second half"]
+    assert path.stat().st_size < MAX_BYTES
     book = nbformat.read(path, as_version=4)
     nbformat.validate(book)
     assert book.cells[0].source.startswith(f"# {path.stem.split('_')[0]} ·")
@@ -301,12 +301,8 @@ def test_the_stored_card_of_a_puzzle_asks_what_the_puzzle_asks(path):
 
 def test_the_guide_for_authors_names_these_limits():
     guide = (FOLDER.parent / "docs/CONTRIBUTING.md").read_text(encoding="utf-8").replace("\n  ", "")
-    limits = (
-        f"at most {MAX_WORDS} words a cell and {MAX_SENTENCE} words a sentence",
-        f"at most {MAX_LINES} lines of {MAX_COLUMNS} columns",
-    )
-    sizes = [f"below {most // 1000} KB" for most in MAX_BYTES.values()]
-    for words in (*limits, *sizes):
+    prose = f"at most {MAX_WORDS} words a cell and {MAX_SENTENCE} words a sentence"
+    for words in (prose, f"at most {MAX_LINES} lines of {MAX_COLUMNS} columns", f"below {MAX_BYTES // 1000} KB"):
         assert words.replace("8 lines", "eight lines") in guide, words
 
 
