@@ -20,7 +20,7 @@ TEXTURES = (
 class SimulatedFault(SimulatorError):
     """A kernel that cannot be simulated, or that does something that fails on a GPU.
 
-    file, line: of the source, None and 0 where the PTX names none.   ptx_line: of the PTX, 0 if no instruction is named.
+    file, line: of the source, None and 0 where the PTX names none.   ptx_line: of the PTX, 0 without an instruction.
     block, thread: (x, y, z) of the thread that the message names first, or None.
     """
 

@@ -54,6 +54,7 @@ FACE = {
     "layouts.candidates",
     "layouts.reasons",
     "layouts.recorded_accesses",
+    "layouts.sentences",
     "layouts.shared_arrays",
     "layouts.studied_launch",
     "layouts.trials",

@@ -72,7 +72,7 @@ class Outcome:
 
     def add_error(self, error: SimulatorError) -> None:
         """Add the error that ended the command; of a compiler, each of its messages."""
-        if isinstance(error, CompileError):
+        if isinstance(error, CompileError) and error.diagnostics:
             for said in error.diagnostics:
                 level = ERROR if said.severity == "error" else WARNING
                 self.findings.append(Finding("not run", level, said.message, self.path(said.file), said.line))

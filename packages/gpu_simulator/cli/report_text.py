@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gpu_simulator.arithmetic.rounding import bf16_to_f32
+from gpu_simulator.kernel_file import KernelFile
 from gpu_simulator.report import Report, Totals, sum_of
 
 SHOWN = 8  # values of an array
@@ -16,6 +21,27 @@ AROUND = 2  # lines above the first and below the last that has a cost
 def margin(report: Report, file: str, text: str) -> str:
     """The source, with executions, wavefronts, conflict degree and sectors beside every line that was executed."""
     return "\n".join(_rows(report.lines(file), text))
+
+
+def listing(report: Report, kernel: KernelFile, path: Path) -> tuple[str, str]:
+    """(name in the report, text) of the file whose lines have the costs.
+
+    For PTX with .loc that is the source if it can be read, where .file says or beside the .ptx file `path`; otherwise
+    it is the PTX itself, whose name ends in .ptx.
+    """
+    if path.suffix == ".ptx":
+        named = Counter(site.outermost[0] for site in report.sites if site.file)
+        for name, _ in named.most_common(1):
+            for source in (path.parent / str(name), path.parent / Path(str(name)).name):
+                if source.is_file():
+                    return str(name), source.read_text(encoding="utf-8", errors="replace")
+    return kernel.file, kernel.text
+
+
+def counts_of(report: Report, file: str) -> list[dict[str, Any]]:
+    """The counts of each line of a file, for JSON."""
+    costs = _ptx_lines(report) if file.endswith(".ptx") else report.lines(file)
+    return [{"line": line, **asdict(cost)} for line, cost in costs.items()]
 
 
 def short_margin(report: Report, file: str, text: str) -> str:

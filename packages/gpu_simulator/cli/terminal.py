@@ -10,9 +10,9 @@ from gpu_simulator.errors import SimulatorError
 
 
 def exit_code(program: str, command: Callable[[], int]) -> int:
-    """Run `command` and return its exit code. An error is a sentence on stderr; the code is 1 for what a simulated kernel
-    did wrong, 2 for any other, with which nothing was run to its end, and 130 for Ctrl-C.
+    """Run `command` and return its exit code. An error is a sentence on stderr.
 
+    Its code is 1 for what a simulated kernel did wrong, 2 for any other, and 130 for Ctrl-C.
     program: the name that the sentence begins with.
     """
     for stream in (sys.stdout, sys.stderr):

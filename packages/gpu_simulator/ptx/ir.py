@@ -94,7 +94,7 @@ class Location(NamedTuple):
         return next(number for number, frame in enumerate(frames) if frame[0] == frames[-1][0])
 
     def in_words(self) -> str:
-        """The innermost position in the kernel's own file, with the header inlined there, and the calls that led to it."""
+        """The innermost position in the kernel's own file, the header that is inlined there, and the calls to it."""
         frames, at = self.frames, self.in_own_file
         file, line = frames[at]
         added = [f"inlined from {self.file}:{self.line}"] if at else []
