@@ -51,7 +51,6 @@ FACE = {
     "hardware.wmma_access",
     "kernel_file",
     "launching",
-    "layouts.candidates",
     "layouts.reasons",
     "layouts.recorded_accesses",
     "layouts.sentences",

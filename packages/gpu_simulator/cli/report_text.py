@@ -14,7 +14,7 @@ from gpu_simulator.arithmetic.rounding import bf16_to_f32
 from gpu_simulator.kernel_file import KernelFile
 from gpu_simulator.report import Report, Totals, sum_of
 
-SHOWN = 8  # values of an array
+SHOWN, STRUCTS = 8, 2  # values of an array, or structs of one
 AROUND = 2  # lines above the first and below the last that has a cost
 
 
@@ -82,10 +82,18 @@ def changes(
     lines = []
     for number, new in after.items():
         name = f"argument {number}" if number[0].isdecimal() else number
-        kind, numbers = ("bfloat16", bf16_to_f32(new)) if number in halves else (new.dtype, new)
+        kind, numbers = ("bfloat16", bf16_to_f32(new)) if number in halves else (_kind(new.dtype), new)
         what = f"{name}, {kind}:{'x'.join(map(str, new.shape))}"
         lines.append(f"{what}: {_values(numbers)}" if changed(before[number], new) else f"{what}: unchanged")
     return lines
+
+
+def _kind(dtype: np.dtype) -> str:
+    """The type of the elements in words; of structs their members, as the words of an argument have them."""
+    if dtype.names is None:
+        base, shape = dtype.subdtype or (dtype, ())
+        return f"{base}{''.join(f':{count}' for count in shape)}"
+    return f"{{{', '.join(f'{name}={_kind(dtype[name])}' for name in dtype.names)}}}"
 
 
 def changed(old: np.ndarray, new: np.ndarray) -> bool:
@@ -95,5 +103,7 @@ def changed(old: np.ndarray, new: np.ndarray) -> bool:
 
 def _values(array: np.ndarray) -> str:
     flat = array.reshape(-1)
+    if array.dtype.names:
+        return " ".join(map(str, flat[:STRUCTS])) + (" …" if flat.size > STRUCTS else "")
     words = [f"{value:.6g}" if array.dtype.kind == "f" else str(value) for value in flat[:SHOWN].tolist()]
     return " ".join(words) + (" …" if flat.size > SHOWN else "")
