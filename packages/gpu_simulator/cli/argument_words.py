@@ -165,19 +165,18 @@ def _array(text: str, kind: str, shape: Sequence[int], fill: str | None, seed: i
 
 def _structs(text: str, found: re.Match, seed: int) -> np.ndarray:
     """An array of structs, each member at a multiple of its own size as C++ places it."""
-    members = [(part, _MEMBER.fullmatch(part)) for part in _parts(found["members"])]
-    for part, member in members:
+    shape = [int(part) for part in found["shape"].split("x")]
+    fields, columns = [], {}
+    for number, part in enumerate(_parts(found["members"])):
+        member = _MEMBER.fullmatch(part)
         if member is None or member["type"] not in DTYPES:
             raise ConfigError(
                 f"“{text}”: “{part}” is no member of an array of structs; write its type, with a name or a count if it "
                 f"has one: {{f32, x=i32, f32:3}}:100. Types: {', '.join(DTYPES)}."
             )
-    shape = [int(part) for part in found["shape"].split("x")]
-    fields, columns = [], {}
-    for number, (_, member) in enumerate(members):
         name, count = member["name"] or f"f{number}", [int(member["count"])] if member["count"] else []
         columns[name] = _array(text, member["type"], [*shape, *count], found["fill"], 1000 * (seed + 1) + number)
-        fields.append((name, DTYPES[member["type"]], *map(tuple, [count] if count else [])))
+        fields.append((name, DTYPES[member["type"]], tuple(count)))
     try:
         made = np.zeros(shape, np.dtype(fields, align=True))
     except ValueError as error:

@@ -40,19 +40,21 @@ def listing(report: Report, kernel: KernelFile, path: Path) -> tuple[str, str]:
 
 def counts_of(report: Report, file: str) -> list[dict[str, Any]]:
     """The counts of each line of a file, for JSON."""
-    costs = _ptx_lines(report) if file.endswith(".ptx") else report.lines(file)
-    return [{"line": line, **asdict(cost)} for line, cost in costs.items()]
+    return [{"line": line, **asdict(cost)} for line, cost in line_costs(report, file).items()]
 
 
 def short_margin(report: Report, file: str, text: str) -> str:
     """`margin` of the lines that were executed and a few around them. A .ptx file has a cost for each instruction."""
-    costs = _ptx_lines(report) if file.endswith(".ptx") else report.lines(file)
+    costs = line_costs(report, file)
     head, *rows = _rows(costs, text)
     first, last = (min(costs), max(costs)) if costs else (1, 0)
     return "\n".join([head, *rows[max(first - 1 - AROUND, 0) : last + AROUND]])
 
 
-def _ptx_lines(report: Report) -> dict[int, Totals]:
+def line_costs(report: Report, file: str) -> dict[int, Totals]:
+    """Line of a file -> its totals, as of `Report.lines`; of a .ptx file those of the instruction at that line."""
+    if not file.endswith(".ptx"):
+        return report.lines(file)
     groups: dict[int, list] = {}
     for site in report.sites:
         groups.setdefault(site.ptx_line, []).append(site)
