@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gpu_simulator.compiler import nvrtc, nvrtc_library
+from gpu_simulator.errors import MissingDependency
 from gpu_simulator.report import Report
 
 COUNTED = ("instructions", "wavefronts", "sectors")  # what it holds of a launch
@@ -51,5 +52,9 @@ class Baseline:
 
 def compiler_name() -> str:
     """The compiler of .cu files and its version; counts of instructions may differ between two."""
-    name = nvrtc.chosen(None)
-    return f"NVRTC {'.'.join(map(str, nvrtc_library.version()))}" if name == "nvrtc" else name
+    if nvrtc.chosen(None) == "clang":
+        return "clang"
+    try:
+        return f"NVRTC {'.'.join(map(str, nvrtc_library.version()))}"
+    except MissingDependency:  # PTX needs none
+        return "no compiler"

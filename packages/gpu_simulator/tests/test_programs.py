@@ -95,11 +95,16 @@ def test_a_wrong_program_is_found(name, timing):
     if head(text, "fault"):
         with pytest.raises(getattr(gpu_simulator, kind)) as error:
             launched(path, timing)
-        found = [str(error.value)]
+        found, told = [str(error.value)], [error.value]
     else:
         hazards = launched(path, timing)[0].hazards
         found = [str(hazard) for hazard in hazards if hazard.severity in kind.split("|")]
         assert found, [f"{hazard.severity}: {hazard}" for hazard in hazards]
+        told = hazards
+    for one in told:  # the fields are what the sentence says
+        assert f"{one.file}:{one.line}" in one.message and one.file.startswith(name), one
+        assert (f"lock {one.block}" in one.message) if one.block else ("lock (" not in one.message), one
+        assert (f"thread {one.thread}" in one.message) if one.thread else (", thread (" not in one.message), one
     assert any(phrase in said.replace(name, "") and _names(said, marked) for said in found), found
 
 
