@@ -1,4 +1,7 @@
-"""`gemm-lab`: the commands of the lab for a terminal. The exit code is 0 only if everything succeeded."""
+"""`gemm-lab`: the commands of the lab for a terminal.
+
+The exit code is 0 if everything succeeded, 1 if something that was run is wrong, and 2 if it could not be run.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from gpu_simulator.errors import SimulatorError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return the exit code. An error of the lab gives one sentence on stderr and exit code 1."""
+    """Run one command and return the exit code. An error of the lab gives one sentence on stderr and exit code 2."""
 
     def command() -> int:
         options = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)

@@ -47,6 +47,7 @@ FLOORS = {
         ("kernel_file", "simulating", "__init__"),
         ("layouts",),
         ("cli", "__main__"),
+        ("pytest_plugin",),
     ),
     "gpu_timing": (("machine_code", "logical", "occupancy"), ("cycles",), ("calibration", "__init__")),
     "gemm_results": (
@@ -95,6 +96,7 @@ THIRD_PARTY = {
     "gpu_simulator": {"numpy"},
     "gpu_simulator.hardware": {"ml_dtypes", "numpy"},  # for who has arrays in BF16
     "gpu_simulator.compiler": {"cuda", "landlockpy", "psutil"},
+    "gpu_simulator.pytest_plugin": {"numpy", "pytest"},
     "gpu_runner": {
         "cuda",
         "cupy",
@@ -243,6 +245,8 @@ def test_imports_go_down_only(path):
         ("gpu_simulator.launching", "from .compiler import Compiled"),
         ("gpu_simulator.compiler", "from gpu_simulator.ptx.parser import parse"),
         ("gpu_simulator.launching", "import cupy"),
+        ("gpu_simulator.cli", "import pytest"),
+        ("gpu_simulator.cli", "from gpu_simulator.pytest_plugin import Simulated"),
         ("gpu_simulator.launching", "import gpu_runner"),
         ("gpu_simulator.machine", "import gpu_simulator"),
         ("gpu_runner.driver", "from gpu_simulator import launch"),

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any, TypeAlias, TypeVar
+
 from gpu_simulator.errors import LaunchError, SimulatorError
 
+Extents: TypeAlias = tuple[int, int, int]
+Fault = TypeVar("Fault", bound="SimulatedFault")
+_XYZ = r"\((\d+), (\d+), (\d+)\)"
+_THREAD = re.compile(rf"\b[Bb]lock {_XYZ}(?:, thread {_XYZ})?")  # as `ResidentBlocks.name_lane` writes it
 TEXTURES = (
     "textures and surfaces are made by the host and read by units of a GPU that are not here. Give the kernel an array "
     "as a pointer and read it by its index; where the texture clamps or interpolates, write that out"
@@ -11,7 +18,37 @@ TEXTURES = (
 
 
 class SimulatedFault(SimulatorError):
-    """A kernel that cannot be simulated, or that does something that fails on a GPU."""
+    """A kernel that cannot be simulated, or that does something that fails on a GPU.
+
+    file, line: of the source, None and 0 where the PTX names none.   ptx_line: of the PTX, 0 without an instruction.
+    block, thread: (x, y, z) of the thread that the message names first, or None.
+    """
+
+    file: str | None = None
+    line = ptx_line = 0
+    block: Extents | None = None
+    thread: Extents | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name of the class in words, such as "memory fault"."""
+        return re.sub(r"(?<!^)(?=[A-Z])", " ", type(self).__name__).lower()
+
+    def at(self: Fault, item: Any) -> Fault:
+        """Note the position of a PTX instruction as that of the fault; returns the fault."""
+        self.ptx_line = item.line
+        if item.location is not None:
+            self.file, self.line = item.location.frames[item.location.in_own_file]
+        return self
+
+
+def threads_named(message: str) -> tuple[Extents | None, Extents | None]:
+    """(block, thread) that a message names first, each as (x, y, z); None for what it does not name."""
+    found = _THREAD.search(message)
+    if found is None:
+        return None, None
+    x, y, z, *thread = (int(number) for number in found.groups() if number is not None)
+    return (x, y, z), (thread[0], thread[1], thread[2]) if thread else None
 
 
 class MalformedPtx(SimulatedFault):

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.effort import Effort
-from gpu_simulator.faults import BudgetExceeded, LaunchError, MbarrierFault, SimulatedFault
+from gpu_simulator.faults import BudgetExceeded, LaunchError, MbarrierFault, SimulatedFault, threads_named
 from gpu_simulator.launch_checks import check
 from gpu_simulator.launch_progress import progress
 from gpu_simulator.machine.address_space import BELOW_LINE, Placement, align_up
@@ -322,6 +322,7 @@ class Launch:
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(progress(self)) from None
             except SimulatedFault as error:
+                self._place(error)
                 first = isinstance(error, MbarrierFault) or bool(self.unwritten)
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
                     found = widest_first(self.hazards.found)[0]
@@ -394,6 +395,14 @@ class Launch:
         if item.location is None:
             return f"PTX line {item.line}, {item.opcode}"
         return f"{item.location.in_words()}, {item.opcode}, PTX line {item.line}"
+
+    def _place(self, error: SimulatedFault) -> None:
+        """Give an error the fields of the place that its message names."""
+        named = re.search(r"PTX line (\d+)", error.message)
+        item = next((one for one in self.program.sites if named and one.line == int(named[1])), None)
+        if item is not None and not error.line:
+            error.at(item)
+        error.block, error.thread = threads_named(error.message)
 
     def again(self, block: int, probes: frozenset, observer_of: ObserverOf) -> Launch:
         """A new launch of one block and its cluster, on the initial contents of memory, within the same limits.

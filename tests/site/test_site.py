@@ -45,7 +45,7 @@ def write(root: Path, page: str, *cells):
 def root(tmp_path):
     """A folder with the files of a small series."""
     root = tmp_path / "repository"
-    for name in ("README.md", "LICENSE", *pages.BESIDE, *(f"docs/{name}.md" for name in pages.LATER)):
+    for name in ("README.md", "LICENSE", *pages.BESIDE, *pages.LATER):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(f"# {Path(name).stem.title()}\n\n## A term\n")
     (root / "pyproject.toml").write_text("[project.optional-dependencies]\n")
@@ -128,7 +128,7 @@ def test_the_badge_and_the_installation_are_left_out(root):
     assert [cell.source.splitlines()[0] for cell in book.cells] == ["# 00 · A title"]
     for path in into.rglob("*"):
         assert path.is_dir() or built.PLACEHOLDER.encode() not in path.read_bytes(), path
-    assert counts.pages == len(pages.sources(root)) + 1 == 13
+    assert counts.pages == len(pages.sources(root)) + 1 == 14
 
 
 def test_only_with_an_address_a_page_links_to_other_places(root):

@@ -27,9 +27,12 @@ from tools.site.links import START, Links, place
 from tools.site.widgets import Live, live_widgets, pictures, words
 
 HERE = Path(__file__).parent
-# The pages of docs/ in their order on the site: those that notebooks link to, and those of teachers and authors.
+# The other pages in their order on the site: those that notebooks link to, and those of teachers and authors.
 BESIDE = ["docs/GLOSSARY.md", "docs/REFERENCES.md", "docs/ERRATA.md"]
-LATER = ["PLATFORMS", "CLASSROOM", "CLASSROOM_SERVER", "OWN_CHAPTER", "ARCHITECTURE", "CONTRIBUTING"]
+LATER = [
+    *(f"docs/{name}.md" for name in ("PLATFORMS", "CLASSROOM", "CLASSROOM_SERVER", "OWN_CHAPTER")),
+    *("docs/ARCHITECTURE.md", "docs/CONTRIBUTING.md", f"packages/{api.PACKAGE}/TESTING.md"),
+]
 FILES = {"LICENSE": "_static/LICENSE.txt"}
 LEXER = "lab_cell"  # see `tools/site/conf.py`
 HIDDEN = "hide-input"  # the tag with which myst-nb folds the code of a cell
@@ -59,7 +62,7 @@ class Counts:
 def sources(root: Path) -> list[str]:
     """The sources of all pages in reading order, as paths from the repository's folder `root`."""
     notebooks = [path.relative_to(root).as_posix() for path in notebooks_in(root / "notebooks")]
-    return [START, *notebooks, *BESIDE, *(f"docs/{name}.md" for name in LATER)]
+    return [START, *notebooks, *BESIDE, *LATER]
 
 
 def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Counts:

@@ -30,12 +30,15 @@ DTYPES = {
 FILLS = ("zeros", "ones", "arange", "random", "uninit")
 FORMS = (
     "5, 1.5, i32=5, f32:1024, f32:1024:random, f32:64x64:arange, data.npy, null, bytes=00ff, for a struct "
-    "'{f32:64, 5}', for an array of pointers '[f32:64, f32:64]', or for a tensor map "
+    "'{f32:64, 5}', for an array of structs '{f32, i32}:64', for an array of pointers '[f32:64, f32:64]', or for a "
+    "tensor map "
     "f16:64x128:random,box=64x8,swizzle=128"
 )
 BF16, UNINIT = r"^bf16[:\[]", r"[:=]uninit(?:,|$)"
 _COLON = re.compile(r"(?P<type>\w+):(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)(?::(?P<fill>.+))?")
 _BRACKET = re.compile(r"(?P<type>\w+)\[(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)\](?:=(?P<fill>.+))?")
+_STRUCTS = re.compile(r"\{(?P<members>.*)\}:(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)(?::(?P<fill>.+))?")
+_MEMBER = re.compile(r"(?:(?P<name>[a-z_A-Z]\w*)=)?(?P<type>\w+)(?::(?P<count>\d+))?")
 _MAP = re.compile(r"(?P<array>[^,]+),box=(?P<box>\d+(?:x\d+)*)(?:,swizzle=(?P<swizzle>\d+))?")
 _SCALAR = re.compile(r"(?P<type>\w+)=(?P<value>.+)")
 
@@ -49,12 +52,16 @@ def argument(text: str, seed: int = 0) -> Any:
     A tensor map: an array, and the box that a copy moves, its innermost extent first, such as
     `f16:64x128:random,box=64x8` or `data.npy,box=64x8,swizzle=128`. `null` is a null pointer, `bytes=00ff` is a struct.
     Between braces: the members of a struct, `{f32:64:random, f32:64, i64=5}`. In brackets: an array of pointers.
+    Braces with a shape behind them are an array of structs whose members have these types, `{f32:3, i32}:100:random`,
+    and names if they are given, `{x=f32, y=f32}:100`; it is a structured NumPy array.
     Random floats are N(0, 1), random integers 0 to 99; `seed`
     determines them. Raises `ConfigError` for any other text.
     """
     if text[:1] + text[-1:] in ("{}", "[]"):
         members = [_member(part, 1000 * (seed + 1) + number) for number, part in enumerate(_parts(text[1:-1]))]
         return tuple(members) if text[0] == "{" else members
+    if found := _STRUCTS.fullmatch(text):
+        return _structs(text, found, seed)
     if found := _MAP.fullmatch(text):
         return _tensor_map(text, found, seed)
     if text.endswith(".npy"):
@@ -154,6 +161,32 @@ def _array(text: str, kind: str, shape: Sequence[int], fill: str | None, seed: i
         return np.full(count * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(tuple(shape))
     made = f32_to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(dtype, copy=False)
     return made.reshape(tuple(shape))
+
+
+def _structs(text: str, found: re.Match, seed: int) -> np.ndarray:
+    """An array of structs, each member at a multiple of its own size as C++ places it."""
+    shape = [int(part) for part in found["shape"].split("x")]
+    fields, columns = [], {}
+    for number, part in enumerate(_parts(found["members"])):
+        member = _MEMBER.fullmatch(part)
+        if member is None or member["type"] not in DTYPES:
+            raise ConfigError(
+                f"“{text}”: “{part}” is no member of an array of structs; write its type, with a name or a count if it "
+                f"has one: {{f32, x=i32, f32:3}}:100. Types: {', '.join(DTYPES)}."
+            )
+        name, count = member["name"] or f"f{number}", [int(member["count"])] if member["count"] else []
+        columns[name] = _array(text, member["type"], [*shape, *count], found["fill"], 1000 * (seed + 1) + number)
+        fields.append((name, DTYPES[member["type"]], tuple(count)))
+    try:
+        made = np.zeros(shape, np.dtype(fields, align=True))
+    except ValueError as error:
+        raise ConfigError(f"“{text}”: {error}.") from None
+    if found["fill"] == "uninit":
+        made.reshape(-1).view(np.uint8)[:] = 0xFF
+    else:
+        for name, values in columns.items():
+            made[name] = values
+    return made
 
 
 def _tensor_map(text: str, found: re.Match, seed: int) -> TensorMap:

@@ -51,11 +51,25 @@ def difference(
     except (OSError, ValueError) as error:
         raise ConfigError(f"{file} cannot be read: {error}.") from None
     array = numbers[number] if numbers and wanted.dtype.kind == "f" else array
+    said = deviation(array, wanted, tolerance, f"--compare {word}", number)
+    return f"argument {number} differs from {file} in {said}" if said else ""
+
+
+def deviation(array: np.ndarray, wanted: np.ndarray, tolerance: float, what: str, name: str) -> str:
+    """Where an array differs from a reference, as in "2 of 32 values; the first is 2[5] = …"; "" if nowhere.
+
+    tolerance: as for `difference`.   what: the beginning of an error.   name: of the array. Of structs each member is
+    compared. Raises `ConfigError` for arrays that cannot be compared.
+    """
     if wanted.shape != array.shape:
         shapes = ["x".join(map(str, one.shape)) for one in (array, wanted)]
-        raise ConfigError(f"--compare {word}: the argument has the shape {shapes[0]}, and the reference {shapes[1]}.")
-    if array.dtype.kind not in "fiu" or wanted.dtype.kind not in "fiu":
-        raise ConfigError(f"--compare {word}: only numbers are compared, not {array.dtype} with {wanted.dtype}.")
+        raise ConfigError(f"{what}: the argument has the shape {shapes[0]}, and the reference {shapes[1]}.")
+    members = array.dtype.names
+    if members and members == wanted.dtype.names:
+        found = (deviation(array[one], wanted[one], tolerance, what, f'{name}["{one}"]') for one in members)
+        return next((said for said in found if said), "")
+    if array.dtype.kind not in "fiub" or wanted.dtype.kind not in "fiub":
+        raise ConfigError(f"{what}: only numbers are compared, not {array.dtype} with {wanted.dtype}.")
     got, want = array.astype(np.float64), wanted.astype(np.float64)
     wrong = (array != wanted) & ~(np.isnan(got) & np.isnan(want))
     if tolerance:
@@ -67,8 +81,8 @@ def difference(
     place = tuple(int(axis[0]) for axis in np.nonzero(wrong))
     at = f"[{', '.join(map(str, place))}]"
     return (
-        f"argument {number} differs from {file} in {int(wrong.sum()):,} of {wrong.size:,} values; the first is "
-        f"{number}{at} = {array[place]:g}, in the reference {wanted[place]:g}"
+        f"{int(wrong.sum()):,} of {wrong.size:,} values; the first is {name}{at} = {got[place]:g}, in the reference "
+        f"{want[place]:g}"
     )
 
 

@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,18 @@ from gpu_simulator import __version__
 from gpu_simulator.arithmetic.rounding import bf16_to_f32
 from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, named_arrays
 from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
+from gpu_simulator.cli.formats import ERROR, FORMATS, NOTE, Finding, Outcome
 from gpu_simulator.cli.progress import Progress
-from gpu_simulator.cli.report_text import changed, changes, short_margin
+from gpu_simulator.cli.report_text import changed, changes, counts_of, listing, short_margin
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
-from gpu_simulator.errors import ConfigError
+from gpu_simulator.errors import ConfigError, SimulatorError
 from gpu_simulator.kernel_file import KernelFile, kernel_file, signatures
 from gpu_simulator.launch_checks import misfits
 from gpu_simulator.launching import Launch, launch
+from gpu_simulator.layouts.recorded_accesses import RecordedAccesses
+from gpu_simulator.layouts.sentences import lines
+from gpu_simulator.layouts.studied_launch import studied
 from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.ptx.demangle import source_name
@@ -34,11 +39,12 @@ EXAMPLE = """example, for __global__ void add(const float* a, const float* b, fl
   python -m gpu_simulator add.cu --grid 4 --block 256 \\
       --arg f32:1000:random --arg f32:1000:random --arg f32:1000 --arg 1000 --hazards --save sum.npy
 
-The exit code is 0 if the kernel ran and no hazard was found that is more than suspicious, 1 otherwise."""
+The exit code is 0 if the kernel ran and nothing is wrong (what is only suspicious is a remark), 1 if a hazard, a fault
+or a difference was found, and 2 if it did not run: no file, no compiler, wrong arguments, or it does not compile."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one file and return the exit code. An error is printed to stderr as a sentence; the code is then 1."""
+    """Run one file and return the exit code; an error is printed to stderr as a sentence."""
     parser = argparse.ArgumentParser(
         prog="python -m gpu_simulator",
         description=DESCRIPTION,
@@ -100,6 +106,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "early, and --hazards tries late as well",
     )
     add("--counts", action="store_true", help="show what each line cost")
+    add("--layouts", action="store_true", help="try paddings and swizzles of the shared arrays, and show the best")
+    add(
+        "--row",
+        dest="rows",
+        action="append",
+        default=[],
+        metavar="NAME=ELEMENTS",
+        help="elements of a row of a shared array that is not declared with two extents; for --layouts",
+    )
+    add(
+        "--format",
+        choices=tuple(FORMATS),
+        default="text",
+        help="text for people, json, github (annotations of a workflow), sarif or junit; default: text",
+    )
     add("--max-instructions", type=int, default=None, metavar="N", help="warp instructions after which it is stopped")
     add("--max-seconds", type=float, default=None, metavar="S", help="of processor time after which it is stopped")
     add(
@@ -142,11 +163,30 @@ def _extent(text: str) -> list[int]:
 
 
 def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path | None = None) -> int:
-    """Run the file, print the report, and return the exit code. include: folders with headers."""
+    """Run the file, print what was found, and return the exit code. include: folders with headers.
+
+    Raises `SimulatorError` for what ended the command, after what was found until then is printed.
+    """
+    outcome = Outcome(options.file, [*options.include, *include])
+    ended = None
+    try:
+        _examine(options, outcome, cache)
+    except SimulatorError as error:
+        outcome.add_error(error)
+        ended = error
+    if written := FORMATS[options.format](outcome, __version__):
+        print(written)
+    if ended is not None:
+        raise ended
+    return outcome.code
+
+
+def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) -> None:
+    """Run the kernel in both timings if need be, and put into `outcome` what is asked for."""
     values = _arguments(options)
     defines = dict(_define(word) for word in options.define)
-    folders = [*options.include, *include]
-    kernel = kernel_file(options.file, options.entry, options.arch, folders, defines, cache, std=options.std)
+    kernel = kernel_file(options.file, options.entry, options.arch, outcome.folders, defines, cache, std=options.std)
+    outcome.kernel, outcome.own = source_name(kernel.entry), kernel.file
     _check_count(kernel, values)
     _check_types(options, kernel, values)
     symbols = _symbols(options)
@@ -158,43 +198,77 @@ def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path |
         before.update({key: array.copy() for key, array in arrays.items()})
         filled.update({key: array.copy() for key, array in variables.items()})
 
-    report = _launch(options, kernel, values, symbols, options.timing or "early", keep)
+    recorded = RecordedAccesses() if options.layouts else None
+    report = _launch(options, kernel, values, symbols, options.timing or "early", keep, recorded)
     hazards = [(hazard, "") for hazard in report.hazards]
-    if options.hazards and not _counted(hazards) and not options.timing:
-        known = {(hazard.kind, hazard.line) for hazard, _ in hazards}
+    if options.hazards and not any(one.severity != SUSPICIOUS for one in report.hazards) and not options.timing:
+        known = {(hazard.kind, hazard.ptx_line) for hazard in report.hazards}
         late = _launch(options, kernel, _arguments(options), _symbols(options), "late")
-        hazards += [(hazard, " in late timing") for hazard in late.hazards if (hazard.kind, hazard.line) not in known]
+        hazards += [(one, "late") for one in late.hazards if (one.kind, one.ptx_line) not in known]
+    say, facts = outcome.text.append, outcome.facts
     if options.counts:
-        print(short_margin(report, kernel.file, kernel.text))
-    print(report)
+        file, text = listing(report, kernel, options.file)
+        say(short_margin(report, file, text))
+        facts["lines"] = counts_of(report, file)
+    say(str(report))
+    facts["counts"] = {"instructions": report.instructions, **asdict(report.totals)}
     filled_words = (word.partition("=") for word in options.symbols)
     halves = {*_named(options, BF16), *(name for name, _, value in filled_words if re.search(BF16, value))}
     shown = {number: bf16_to_f32(array) if number in halves else array for number, array in arrays.items()}
-    for line in [*changes(before, arrays, halves), *changes(filled, variables, halves)]:
-        print(line)
+    outcome.text += [*changes(before, arrays, halves), *changes(filled, variables, halves)]
     if report.output:
-        print(f"printed by the kernel:\n{report.output}")
-    for hazard, when in hazards:
-        print(f"hazard ({hazard.severity}{when}): {hazard}")
+        say(f"printed by the kernel:\n{report.output}")
+    facts["output"] = report.output
+    for hazard, timing in hazards:
+        outcome.add_hazard(hazard, timing)
+        say(f"hazard ({hazard.severity}{f' in {timing} timing' if timing else ''}): {hazard}")
     for said in report.remarks:
-        print(f"remark: {said}")
+        say(f"remark: {said}")
+        outcome.findings.append(Finding("remark", NOTE, said))
     if options.hazards and not hazards:
-        print("no hazards found in this launch")
-    for word in options.printed:
-        print(part_of(word, shown))
+        say("no hazards found in this launch")
+    if recorded is not None:
+        _layouts(outcome, report, kernel, recorded, defines, dict(map(_row, options.rows)))
+    facts["values"] = [part_of(word, shown) for word in options.printed]
+    outcome.text += facts["values"]
     differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance, shown))]
-    for line in differ:
-        print(line)
+    outcome.text += differ
+    outcome.findings += [Finding("difference", ERROR, line, options.file.as_posix()) for line in differ]
     if options.compare and not differ:
-        print("equal to the reference")
+        say("equal to the reference")
     for place in options.save:
         _save(place, before, arrays, variables)
-    return 1 if _counted(hazards) or differ else 0
 
 
-def _counted(hazards: list) -> bool:
-    """Whether there is a hazard that is more than a remark about what may be intended."""
-    return any(hazard.severity != SUSPICIOUS for hazard, _ in hazards)
+def _layouts(
+    outcome: Outcome,
+    report: Report,
+    kernel: KernelFile,
+    recorded: RecordedAccesses,
+    defines: Mapping[str, str],
+    rows: Mapping[str, int],
+) -> None:
+    """Try other layouts of the shared arrays, and say what they would cost."""
+    found = studied(report, kernel, recorded, defines, rows)
+    outcome.facts["layouts"] = [
+        {
+            "array": study.array.title,
+            "wavefronts": study.total,
+            "excess": study.excess,
+            "why_not": study.why_not,
+            "best": [
+                {
+                    "layout": one.layout.title,
+                    "code": one.layout.code,
+                    "bytes": one.layout.bytes,
+                    "wavefronts": one.total,
+                }
+                for one in study.best
+            ],
+        }
+        for study in found
+    ]
+    outcome.text += [line for study in found for line in lines(study)] or ["The kernel uses no shared array."]
 
 
 def _arguments(options: argparse.Namespace) -> list:
@@ -232,8 +306,12 @@ def _launch(
     symbols: dict[str, Any],
     timing: str,
     before: Callable = lambda: None,
+    recorded: RecordedAccesses | None = None,
 ) -> Report:
-    """Launch the kernel. before: called when it is known that the launch fits into memory, and before it begins."""
+    """Launch the kernel. before: called when it is known that the launch fits into memory, and before it begins.
+
+    recorded: gets the accesses for the study of layouts.
+    """
     with Progress() as progress:
 
         def begin(run: Launch) -> None:
@@ -248,7 +326,7 @@ def _launch(
             values,
             options.smem,
             tuple(options.cluster),
-            observers=("hazards",) if options.hazards else (),
+            observers=[*(["hazards"] if options.hazards else []), *([recorded.observe] if recorded else [])],
             timing=timing,
             max_instructions=options.max_instructions,
             max_seconds=options.max_seconds,
@@ -263,6 +341,13 @@ def _define(word: str) -> tuple[str, str]:
     if not name.isidentifier():
         raise ConfigError(f"--define {word} is not a macro; write --define NAME or --define NAME=VALUE.")
     return name, value if "=" in word else "1"
+
+
+def _row(word: str) -> tuple[str, int]:
+    name, _, count = word.partition("=")
+    if not name or not count.isdecimal():
+        raise ConfigError(f"--row {word} names no row; write --row NAME=ELEMENTS, such as --row tile=32.")
+    return name, int(count)
 
 
 def _check_count(kernel: KernelFile, values: list[Any]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from gpu_simulator.cli.formats import exit_code_of
 from gpu_simulator.errors import SimulatorError
 
 
 def exit_code(program: str, command: Callable[[], int]) -> int:
-    """Run `command` and return its exit code; 1 for an error, which stderr gets as a sentence, and 130 for Ctrl-C.
+    """Run `command` and return its exit code. An error is a sentence on stderr.
 
+    Its code is 1 for what a simulated kernel did wrong, 2 for any other, and 130 for Ctrl-C.
     program: the name that the sentence begins with.
     """
     for stream in (sys.stdout, sys.stderr):
@@ -20,7 +22,7 @@ def exit_code(program: str, command: Callable[[], int]) -> int:
         return command()
     except SimulatorError as error:
         print(f"{program}: {error}", file=sys.stderr)
-        return 1
+        return exit_code_of(error)
     except KeyboardInterrupt as stop:  # a launch says where its threads were
         print(f"{program}: stopped{f': {stop}' if str(stop) else ''}.", file=sys.stderr)
         return 130

@@ -60,7 +60,7 @@ class Emitter:
         where = i.location.in_words() if i.location else f"PTX line {i.line}"
         why = why or (TEXTURES if i.family in _TEXTURES else "")
         reason = f": {why}" if why else "; gpu_simulator.supported() lists the opcodes that can"
-        return UnsupportedInstruction(f"{where}: {i.opcode} cannot be simulated{reason}.")
+        return UnsupportedInstruction(f"{where}: {i.opcode} cannot be simulated{reason}.").at(i)
 
     def allow(self, *modifiers: str) -> None:
         """Raise `UnsupportedInstruction` if the instruction has a modifier that is neither a type nor one of these."""

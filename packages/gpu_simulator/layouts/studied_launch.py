@@ -44,8 +44,18 @@ def studied_launch(
     report = launch(
         kernel.program, kernel.entry, grid, block, args, observers=[recorded.observe, *observers], **options
     )
+    found = studied(report, kernel, recorded, defines, rows)
+    return StudiedLaunch(report, found, recorded, report._launch.smem_bytes)
+
+
+def studied(
+    report: Report,
+    kernel: KernelFile,
+    recorded: RecordedAccesses,
+    defines: Mapping[str, Any] | None = None,
+    rows: Mapping[str, int] | None = None,
+) -> list[ArrayStudy]:
+    """The studies of a launch of `kernel` that `recorded` has observed; defines, rows: as for `studied_launch`."""
     ptx = kernel.program if isinstance(kernel.program, str) else kernel.program.ptx
-    smem_bytes: int = report._launch.smem_bytes
     program = program_of(ptx, kernel.entry)
-    found = studies(report, program, smem_bytes, recorded, kernel.text, defines, rows)
-    return StudiedLaunch(report, found, recorded, smem_bytes)
+    return studies(report, program, report._launch.smem_bytes, recorded, kernel.text, defines, rows)

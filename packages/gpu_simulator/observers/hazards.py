@@ -8,6 +8,7 @@ from functools import cache, cached_property, partial
 
 import numpy as np
 
+from gpu_simulator.faults import Extents, threads_named
 from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.observers.happens_before import ALWAYS
 from gpu_simulator.observers.race_detector import RaceDetector
@@ -17,6 +18,7 @@ from gpu_simulator.observers.shadow_memory import GlobalShadow
 from gpu_simulator.observers.strong_accesses import accesses_of, guessed, passed_on
 from gpu_simulator.observers.struct_padding import may_copy_padding
 from gpu_simulator.observers.tcgen05.early_uses import early_uses
+from gpu_simulator.ptx.ir import Instruction
 
 
 @dataclass(frozen=True)
@@ -25,18 +27,38 @@ class Hazard:
     barrier", "early arrival", "early use", "initialised again", "absent lane", "repeated issue", "unordered read",
     "read-only load", "unwritten register" or "unset variable".
 
-    line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block, or BLOCKS; 0 for the other kinds.
+    line: of the source, in `file`; 0 and None where the PTX names none.   ptx_line: of the PTX.
+    reach: of a race, LANES of one warp, WARPS of one block, or BLOCKS; 0 for the other kinds.
     severity: "race"; "suspicious" for what may be intended, such as a race of equal values; or "error" for the others.
+    block, thread: (x, y, z) of the thread that the message names first; None if it names several at once.
     """
 
     kind: str
     message: str
-    line: int
+    line: int = 0
     reach: int = 0
     severity: str = ERROR
+    file: str | None = None
+    ptx_line: int = 0
+
+    @property
+    def block(self) -> Extents | None:
+        """The block that the message names first."""
+        return threads_named(self.message)[0]
+
+    @property
+    def thread(self) -> Extents | None:
+        """The thread of that block."""
+        return threads_named(self.message)[1]
 
     def __str__(self) -> str:
         return self.message
+
+
+def hazard_at(item: Instruction, kind: str, message: str, reach: int = 0, severity: str = ERROR) -> Hazard:
+    """A finding at a PTX instruction."""
+    file, line = item.location.frames[item.location.in_own_file] if item.location else (None, 0)
+    return Hazard(kind, message, line, reach, severity, file, item.line)
 
 
 def widest_first(found: list[Hazard]) -> list[Hazard]:
@@ -124,5 +146,5 @@ class Hazards:
         worse = place == len(self.found) or self.found[place].severity == SUSPICIOUS != severity
         if worse or reach > self.found[place].reach:  # keep the widest race of the same two lines
             self._seen[key] = place
-            line = self.launch.program.sites[site].line
-            self.found[place : place + 1] = [Hazard(kind, sentence(), line, reach, severity)]
+            item = self.launch.program.sites[site]
+            self.found[place : place + 1] = [hazard_at(item, kind, sentence(), reach, severity)]

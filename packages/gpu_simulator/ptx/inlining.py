@@ -164,7 +164,7 @@ class _Inliner:
         if not all(isinstance(s, Symbol) and s.variable is not None for s in (*arguments.items, *results.items)):
             raise UnsupportedInstruction(
                 f"{where}{item.opcode}: an argument that is not a .param variable cannot be simulated."
-            )
+            ).at(copy)
         if type(callee) is Register and register_code(callee.type) == "u8":
             self.call_through_pointer(copy, results, callee, arguments, active, call_site)
             return
@@ -179,7 +179,9 @@ class _Inliner:
             self.flat.body.append(replace(copy, operands=(results, callee, arguments)))
             return
         if function is None or function.declared_only:
-            raise UnsupportedInstruction(f"{where}{item.opcode} {callee.name}: the function has no body in this PTX.")
+            raise UnsupportedInstruction(
+                f"{where}{item.opcode} {callee.name}: the function has no body in this PTX."
+            ).at(copy)
         if callee.name in active:
             self.enter(copy, callee.name, results, arguments, where)
             return
@@ -231,7 +233,7 @@ class _Inliner:
             raise UnsupportedInstruction(
                 f"{where}{copy.opcode} {function.name}: a recursive function with an array of its own cannot be "
                 "simulated; write the recursion as a loop, or keep the array in the kernel."
-            )
+            ).at(copy)
 
     def enter(self, copy: Instruction, name: str, results: Group, arguments: Group, where: str) -> None:
         """Append a call of a recursive function from inside its own copy.

@@ -87,13 +87,15 @@ class Location(NamedTuple):
         """(file, line) of the position itself and of each call into which it was inlined, outermost last."""
         return ((self.file, self.line), *self.inlined_at)
 
-    def in_words(self) -> str:
-        """The innermost position in the kernel's own file, with the header inlined there, and the calls that led to it.
-
-        The kernel's own file is that of the outermost frame.
-        """
+    @property
+    def in_own_file(self) -> int:
+        """Which of `frames` is the innermost in the kernel's own file, which is that of the outermost frame."""
         frames = self.frames
-        at = next(number for number, frame in enumerate(frames) if frame[0] == frames[-1][0])
+        return next(number for number, frame in enumerate(frames) if frame[0] == frames[-1][0])
+
+    def in_words(self) -> str:
+        """The innermost position in the kernel's own file, the header that is inlined there, and the calls to it."""
+        frames, at = self.frames, self.in_own_file
         file, line = frames[at]
         added = [f"inlined from {self.file}:{self.line}"] if at else []
         calls = [

@@ -95,11 +95,17 @@ def test_a_wrong_program_is_found(name, timing):
     if head(text, "fault"):
         with pytest.raises(getattr(gpu_simulator, kind)) as error:
             launched(path, timing)
-        found = [str(error.value)]
+        found, told = [str(error.value)], [error.value]
     else:
         hazards = launched(path, timing)[0].hazards
         found = [str(hazard) for hazard in hazards if hazard.severity in kind.split("|")]
         assert found, [f"{hazard.severity}: {hazard}" for hazard in hazards]
+        told = hazards
+    for one in told:  # the fields are what the sentence says; of a fault, what it says before its cause is added
+        said = one.args[0] if isinstance(one, Exception) else one.message
+        assert f"{one.file}:{one.line}" in said and one.file.startswith(name), one
+        assert (f"lock {one.block}" in said) if one.block else ("lock (" not in said), one
+        assert (f"thread {one.thread}" in said) if one.thread else (", thread (" not in said), one
     assert any(phrase in said.replace(name, "") and _names(said, marked) for said in found), found
 
 

@@ -63,7 +63,7 @@ def run(name: str, source: str, edited: bool) -> str:
     ]
     notes = []
     for hazard in hazards:
-        file, line = ptx_line_origin(done.compiled.ptx, hazard.line)
+        file, line = ptx_line_origin(done.compiled.ptx, hazard.ptx_line)
         notes.append(
             {"line": line - above if _own(file, "cell" if exercise is not None else "") else 0, "text": str(hazard)}
         )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Mapping
 from typing import Any
 
-from gpu_simulator.observers.hazards import Hazard
+from gpu_simulator.observers.hazards import Hazard, hazard_at
 from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.ptx.demangle import source_name
 
@@ -34,7 +34,7 @@ def unset_variables(launch: Any, given: Container[str]) -> list[Hazard]:
                 "nor this launch fills it. A host program does so with cudaMemcpyToSymbol; give its contents by "
                 f'symbols={{"{name}": array}}, in a terminal by --set {name}=VALUE.'
             )
-            found.append(Hazard("unset variable", said, item.line, severity=SUSPICIOUS))
+            found.append(hazard_at(item, "unset variable", said, severity=SUSPICIOUS))
     return found
 
 

@@ -63,7 +63,7 @@ def warned(warnings: Iterable[Any], said: Iterable[str]) -> list[Hazard]:
                 f"{warning.file}:{warning.line}: the compiler warns that {name[1]} is used before it has a value, and "
                 f"may leave out what depends on it. Set it where it is declared, as in {name[1]} = 0."
             )
-            found.append(Hazard("unwritten register", message, 0, severity=SUSPICIOUS))
+            found.append(Hazard("unwritten register", message, warning.line, 0, SUSPICIOUS, warning.file))
     return found
 
 

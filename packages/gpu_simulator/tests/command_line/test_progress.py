@@ -98,8 +98,8 @@ def test_kernels_are_shown_as_they_are_declared(tmp_path, monkeypatch, capsys):
         main(["two.cu", "--help"])
     shown = capsys.readouterr().out
     assert f"kernels of two.cu:\n  fill<class T, int N = 4>(T* x, int (*f)(int, int))\n  {scale}\n" in shown
-    assert main(["two.cu"]) == 1 and "kernel of two.cu to run:\n  fill<class T, int N = 4>" in capsys.readouterr().err
-    assert main(["two.cu", "--kernel", "scale", "--arg", "5"]) == 1
+    assert main(["two.cu"]) == 2 and "kernel of two.cu to run:\n  fill<class T, int N = 4>" in capsys.readouterr().err
+    assert main(["two.cu", "--kernel", "scale", "--arg", "5"]) == 2
     takes = (
         "scale takes 3 arguments (View v, a struct of 16 bytes, const float* __restrict__ a, float factor), and 1 were"
     )

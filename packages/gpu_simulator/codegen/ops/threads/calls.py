@@ -160,7 +160,9 @@ def fail_assertion(resident, lanes, slots):
     text, file = (_string(resident, lane, _slot(resident, lane, slot, 8)) for slot in slots[:2])
     line = _slot(resident, lane, slots[2], 4)
     function = _string(resident, lane, _slot(resident, lane, slots[3], 8))
-    raise AssertionFailed(f"{file}:{line}: {function}: {resident.name_lane(lane)} assertion `{text}` failed.")
+    failed = AssertionFailed(f"{file}:{line}: {function}: {resident.name_lane(lane)} assertion `{text}` failed.")
+    failed.file, failed.line = file, int(line)
+    raise failed
 
 
 @runtime
