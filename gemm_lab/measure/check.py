@@ -99,8 +99,8 @@ def verdict(
     if kind == "cancelling" and finite.all():  # small numbers have shown other mistakes
         exponent, products = large_products(problem, k)
         hint = (
-            f"Partial sums reach {products * 2**exponent:,} here before they cancel. A sum that loses ones meanwhile is "
-            f"not kept in {problem.dtype_acc}"
+            f"Partial sums reach {products * 2**exponent:,} here before they cancel. A sum that loses ones meanwhile "
+            f"is not kept in {problem.dtype_acc}"
             + (f" after each {problem.promotion} of K." if problem.promotion else ".")
         )
     else:
