@@ -1,21 +1,20 @@
-// 01_fast_sums.cu: wgmma for 8 bits in the frame of hopper/08: as many bytes, twice as many products, shorter sums.
-// Extends hopper/08_ping_pong.cu: 128 values to a row of 128 bytes, of which a wgmma takes 32 at a time.
-// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in, BF16 out, sums of 13 fraction bits
+// 01_fast_sums.cu: wgmma for 8 bits in the frame of hopper/08: from the same bytes twice the products, in shorter sums.
+// Extends hopper/08_ping_pong.cu: a row of 128 bytes has 128 values, of which a wgmma takes 32.
+// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in, BF16 out, sums with 13 bits after the point
 // H100, H200.   Notebook 13.
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 128, NUM_STAGES 6, GROUP_M 8, STORE_N 64
 #include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
 #include "ptx/setmaxnreg.cuh"
-#include "ptx/stmatrix.cuh"
 #include "ptx/tma.cuh"
 #include "ptx/wgmma_e4m3.cuh"
-#include "tile/bf16_pair.cuh"
 #include "tile/block_order.cuh"
+#include "tile/store_part.cuh"
 
 constexpr int NUM_CONSUMERS = 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // warpgroups that multiply, one produces
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;   // of 65,536
-constexpr int MMA_M = 64, MMA_K = 32, CHUNKS = STORE_N / 8, TURN = 3;   // named barriers 3 and 4: whose turn it is
+constexpr int MMA_M = 64, MMA_K = 32, TURN = 3;   // named barriers 3 and 4: whose turn it is
 constexpr int STAGE_A = BLOCK_M * BLOCK_K, STAGE_B = BLOCK_N * BLOCK_K, STAGE_BYTES = STAGE_A + STAGE_B;
 constexpr int STORE_BYTES = MMA_M * STORE_N * 2, STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;   // a part of D, all
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + STAGED_BYTES;   // tiles, parts of D, mbarriers
@@ -24,7 +23,6 @@ extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
      const __grid_constant__ CUtensorMap map_d, int M, int N, int K) {
   static_assert(BLOCK_K == 128 && BLOCK_M % MMA_M == 0, "rows of 128 bytes; wgmma takes 64 rows of A");
-  static_assert(BLOCK_N % STORE_N == 0 && STORE_N % 16 == 0, "D leaves in parts, of which stmatrix takes 16 columns");
 
   // ---- Where this warpgroup works ----
   const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane
@@ -73,25 +71,6 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   };
   // end region
 
-  // region: store
-  const auto store = [&](auto& part, int column, int buffer, int row, int block_n) {   // 64 rows of D, STORE_N columns
-    const int lane = threadIdx.x % 32, staged_row = threadIdx.x % 128 / 32 * 16 + lane % 16;
-    const uint32_t at = staged + (warpgroup * 2 + buffer) * STORE_BYTES;
-    if (threadIdx.x % 128 == 0) tma_store_wait_read<1>();     // the store before last no longer reads this buffer,
-    named_barrier_sync<128>(1 + warpgroup);                   // and the warpgroup waits for that
-    #pragma unroll
-    for (int chunk = 0; chunk < CHUNKS; chunk += 2) {         // two at a time; map_d names the same swizzle
-      const auto &left = part[column / 8 + chunk], &right = part[column / 8 + chunk + 1];
-      const int place = staged_row * CHUNKS + ((chunk + lane / 16) ^ staged_row * CHUNKS / 8 % CHUNKS);
-      stmatrix_x4(at + 16 * place, bf16_pair(left[0], left[1]), bf16_pair(left[2], left[3]),
-                  bf16_pair(right[0], right[1]), bf16_pair(right[2], right[3]));
-    }
-    fence_proxy_async();                                      // TMA sees what this thread has written,
-    named_barrier_sync<128>(1 + warpgroup);                   // and one thread waits for the warpgroup
-    if (threadIdx.x % 128 == 0) tma_store_2d(map_d, block_n + column, row, at), tma_store_commit();
-  };
-  // end region
-
   // ---- Main loop ----
   if (threadIdx.x == 0) {
     for (int i = 0; i < NUM_STAGES; i++) mbarrier_init(full + i * 8, 1), mbarrier_init(empty + i * 8, 4);
@@ -117,7 +96,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
   // region: consumer
   setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what it gave
-  int stage = 0, parity = 0;
+  int stage = 0, parity = 0, buffer = 0;                      // in the ring, and of the two for parts of D
   if (warpgroup == 1) skip(stage, parity), named_barrier_arrive<256>(TURN);   // the other one begins
   for (int index = blockIdx.x + warpgroup * gridDim.x; index < tiles_m * tiles_n; index += 2 * gridDim.x) {
     named_barrier_sync<256>(TURN + warpgroup);                // until the other has issued all products of its tile:
@@ -141,8 +120,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     #pragma unroll
     for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)
       #pragma unroll
-      for (int column = 0; column < BLOCK_N; column += STORE_N)
-        store(acc[mi], column, (mi * BLOCK_N + column) / STORE_N % 2, tile.m * BLOCK_M + mi * MMA_M, tile.n * BLOCK_N);
+      for (int column = 0; column < BLOCK_N; column += STORE_N, buffer ^= 1)
+        store_part<STORE_N>(map_d, acc[mi], column, tile.n * BLOCK_N + column, tile.m * BLOCK_M + mi * MMA_M,
+                            staged + (warpgroup * 2 + buffer) * STORE_BYTES, 1 + warpgroup);
     // end region
   }
   if (threadIdx.x % 128 == 0) tma_store_wait_read<0>();       // shared memory outlives the last stores

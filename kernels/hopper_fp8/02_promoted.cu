@@ -1,21 +1,20 @@
-// 02_promoted.cu: each wgmma sum stops after 128 values of K, and ordinary FP32 additions take it up.
-// Extends 01_fast_sums.cu: the sums lose no bits over a long K. Twice the registers, so the warpgroups share a tile.
-// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in, BF16 out, FP32 accumulate from 128 to 128
+// 02_promoted.cu: each sum of the tensor cores ends after 128 values of K, and FP32 additions in registers take it up.
+// Extends 01_fast_sums.cu: a long K costs no bits. The registers double, so two warpgroups share a tile.
+// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in, BF16 out, FP32 accumulate after every 128 of K
 // H100, H200.   Notebook 13.
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 192, BLOCK_K 128, NUM_STAGES 4, GROUP_M 8, STORE_N 64
 #include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
 #include "ptx/setmaxnreg.cuh"
-#include "ptx/stmatrix.cuh"
 #include "ptx/tma.cuh"
 #include "ptx/wgmma_e4m3.cuh"
-#include "tile/bf16_pair.cuh"
 #include "tile/block_order.cuh"
+#include "tile/store_part.cuh"
 
 constexpr int NUM_CONSUMERS = 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // warpgroups that multiply, one produces
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;   // of 65,536
-constexpr int MMA_M = 64, MMA_K = 32, CHUNKS = STORE_N / 8;   // each consumer multiplies MMA_M rows
+constexpr int MMA_M = 64, MMA_K = 32;                         // a warpgroup has 64 rows of the tile
 constexpr int STAGE_A = BLOCK_M * BLOCK_K, STAGE_B = BLOCK_N * BLOCK_K, STAGE_BYTES = STAGE_A + STAGE_B;
 constexpr int STORE_BYTES = MMA_M * STORE_N * 2, STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;   // a part of D, all
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + STAGED_BYTES;   // tiles, parts of D, mbarriers
@@ -23,8 +22,7 @@ constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + STAGED_BYTES;   // 
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
      const __grid_constant__ CUtensorMap map_d, int M, int N, int K) {
-  static_assert(BLOCK_K == 128 && BLOCK_M == NUM_CONSUMERS * MMA_M, "rows of 128 bytes; a warpgroup has 64");
-  static_assert(BLOCK_N % STORE_N == 0 && STORE_N % 16 == 0, "D leaves in parts, of which stmatrix takes 16 columns");
+  static_assert(BLOCK_K == 128 && BLOCK_M == NUM_CONSUMERS * MMA_M, "rows of 128 bytes; 64 rows for each");
 
   // ---- Where this warpgroup works ----
   const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane
@@ -37,7 +35,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS][2]: (64, STORE_N) of D
   const uint32_t full = staged + STAGED_BYTES;                // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
-  float acc[BLOCK_N / 8][4], total[BLOCK_N / 8][4];           // of 128 values of K, and of all so far
+  float acc[BLOCK_N / 8][4], total[BLOCK_N / 8][4];           // sums of 128 products, and of all so far
 
   const auto advance = [](int& stage, int& parity) {          // the next buffer of the ring; when the first is next
     if (++stage == NUM_STAGES) stage = 0, parity ^= 1;        // again, its barriers are a phase further
@@ -69,7 +67,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   // region: promote
-  const auto promote = [&] {                                  // rounded to nearest, with all 24 bits of FP32
+  const auto promote = [&] {                                  // with all bits of FP32, rounded to nearest
     #pragma unroll
     for (int j = 0; j < BLOCK_N / 8; j++)
       #pragma unroll
@@ -77,30 +75,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   };
   // end region
 
-  // region: store
-  int buffer = 0;                                             // the two take turns, also from one tile to the next
-  const auto store = [&](int column, int row, int block_n) {  // 64 rows of D, STORE_N columns
-    const int lane = threadIdx.x % 32, staged_row = threadIdx.x % 128 / 32 * 16 + lane % 16;
-    const uint32_t at = staged + (warpgroup * 2 + buffer) * STORE_BYTES;
-    if (threadIdx.x % 128 == 0) tma_store_wait_read<1>();     // the store before last no longer reads this buffer,
-    named_barrier_sync<128>(1 + warpgroup);                   // and the warpgroup waits for that
-    #pragma unroll
-    for (int chunk = 0; chunk < CHUNKS; chunk += 2) {         // two at a time; map_d names the same swizzle
-      const auto &left = total[column / 8 + chunk], &right = total[column / 8 + chunk + 1];
-      const int place = staged_row * CHUNKS + ((chunk + lane / 16) ^ staged_row * CHUNKS / 8 % CHUNKS);
-      stmatrix_x4(at + 16 * place, bf16_pair(left[0], left[1]), bf16_pair(left[2], left[3]),
-                  bf16_pair(right[0], right[1]), bf16_pair(right[2], right[3]));
-    }
-    fence_proxy_async();                                      // TMA sees what this thread has written,
-    named_barrier_sync<128>(1 + warpgroup);                   // and one thread waits for the warpgroup
-    if (threadIdx.x % 128 == 0) tma_store_2d(map_d, block_n + column, row, at), tma_store_commit();
-    buffer ^= 1;
-  };
-  // end region
-
   // ---- Main loop ----
   if (threadIdx.x == 0) {
-    for (int i = 0; i < NUM_STAGES; i++) mbarrier_init(full + i * 8, 1), mbarrier_init(empty + i * 8, NUM_CONSUMERS * 4);
+    for (int i = 0; i < NUM_STAGES; i++) mbarrier_init(full + i * 8, 1), mbarrier_init(empty + i * 8, 8);
     fence_mbarrier_init(), tma_prefetch(map_a), tma_prefetch(map_b);
   }
   __syncthreads();                                            // nobody waits on a barrier that is not there yet
@@ -123,13 +100,13 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
   // region: consumer
   setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what it gave
-  int stage = 0, parity = 0;
+  int stage = 0, parity = 0, buffer = 0;                      // in the ring, and of the two for parts of D
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     memset(total, 0, sizeof total);
     for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
       mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
       multiply(stage);
-      wgmma_wait_group<0>();                                  // acc may be read, and the buffer written
+      wgmma_wait_group<0>();                                  // acc may be read, and the buffer filled again
       release(stage);
       promote();
     }
@@ -139,8 +116,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     // region: epilogue
     const Tile tile = place(index);
     #pragma unroll
-    for (int column = 0; column < BLOCK_N; column += STORE_N)
-      store(column, tile.m * BLOCK_M + warpgroup * MMA_M, tile.n * BLOCK_N);
+    for (int column = 0; column < BLOCK_N; column += STORE_N, buffer ^= 1)
+      store_part<STORE_N>(map_d, total, column, tile.n * BLOCK_N + column, tile.m * BLOCK_M + warpgroup * MMA_M,
+                          staged + (warpgroup * 2 + buffer) * STORE_BYTES, 1 + warpgroup);
     // end region
   }
   if (threadIdx.x % 128 == 0) tma_store_wait_read<0>();       // shared memory outlives the last stores
