@@ -386,6 +386,19 @@ def test_the_large_check_of_measure_speaks_to_the_worker(worker, monkeypatch):
     assert result.passed and result.milliseconds == 0.5
 
 
+@pytest.mark.parametrize("kind", ["cancelling", "integers", "normal"])
+def test_the_small_check_of_measure_launches_on_the_worker(worker, monkeypatch, kind):
+    what = problem()
+    made = worker({"gemm": (TYPES, gemm_of(what))})
+    monkeypatch.setattr(
+        gpu_runner,
+        "run_guarded",
+        lambda kernel, op, *, timeout_s, **fields: operations.OPERATIONS[op](made.context, **fields),
+    )
+    compiled = SimpleNamespace(**COMPILED)
+    assert checking.check(compiled, what, grid=(3, 2, 1), m=96, n=64, k=32, block=(32, 32, 16), kind=kind)
+
+
 # ---- Kernels that round f32 inputs before they multiply ----
 
 PLAIN = ("a", "b", "d", "m", "n", "k")
