@@ -6,6 +6,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab import catalog
+from gemm_lab.cards import kernel_card
 from gemm_lab.lab import export
 from gpu_simulator.errors import ConfigError, SizeError
 
@@ -104,3 +105,11 @@ def test_an_exported_program_makes_operands_and_scales_of_its_own(rung):
     text = export.standalone(spec, spec.configure())
     assert "__nv_fp8_e4m3 *all_a" in text and ("fill_scales" in text) == spec.problem.scaled and "$" not in text
     assert "CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, a" in text
+
+
+def test_a_card_says_where_the_sums_are_kept():
+    texts = [
+        kernel_card.types(catalog.kernel(f"hopper_fp8/{rung}").problem) for rung in ("01_fast_sums", "02_promoted")
+    ]
+    assert texts == ["e4m3, sums in the tensor cores", "e4m3, sums in f32 after each 128 of k"]
+    assert lab.gpu("h100").peak("e4m3", "f32") == pytest.approx(2 * lab.gpu("h100").peak("bf16", "f32"), rel=0.001)
