@@ -228,8 +228,9 @@ class Kernel:
 
         There are three checks: with small integers the result must be exact, also for sums that cancel and so need the
         whole accumulator, and with normally distributed numbers it must be within the bound of `measure.check`. Without
-        a GPU the simulator runs the kernel and counts what each line costs, and the recorded speed is shown. A simulated run that would take more than a minute raises a
-        `LabError` unless `sure` is True. After a correct run on a GPU, the simulator counts at a small size, unless
+        a GPU the simulator runs the kernel and counts what each line costs, and the recorded speed is shown. A
+        simulated run that would take more than a minute raises a `LabError` unless `sure` is True. After a correct run
+        on a GPU, the simulator counts at a small size, unless
         `counted` is False. sms: see `grid`. predict: whether the card of a correct result has a predicted speed for the
         ladder's reference GPU, or for an H200 if that GPU has no constants; by default in a notebook without a GPU,
         if no backend is named and `timed` is True. Raises `SizeError` for a size that the kernel cannot multiply. A
