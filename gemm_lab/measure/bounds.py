@@ -32,7 +32,7 @@ from gemm_lab.catalog import Problem
 UNIT_ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24}
 NEAREST = 1 / math.sqrt(8 * math.log(2))  # root mean square of a rounding error, in unit roundoffs
 CUT_OF_FP8 = 2.0**-13
-PRODUCTS_PER_ADDITION, SAFETY, ELEMENT_SIGMAS = 4, 2.0, 20.0
+PRODUCTS_PER_ADDITION, SAFETY, ELEMENT_SIGMAS = 4, 2.0, 24.0
 
 
 def _walk(problem: Problem, k: int) -> tuple[float, float]:
@@ -71,8 +71,8 @@ def element_limits(problem: Problem, k: int, alpha: float = 1.0) -> tuple[float,
 
     The rounding of the output is a relative error of at most u_out. The error of the accumulation is absolute. An
     element whose sums are c times as large as others' has errors c times as large: it is a product of two normal
-    numbers, c and z. Of 2²⁸ elements the largest has c² + z² = 2·ln 2²⁸ and c·z = 19.4, so 20 times the root mean
-    square of all elements is allowed. A single wrong element is still found.
+    numbers, c and z. Of 2²⁸ elements the largest has c² + z² = 2·ln 2²⁸ and c·z = 19.4, and more if c is larger on the
+    way than in the end. 24 times the root mean square of all elements is allowed; a single wrong element is still found.
     """
     walk, drift = _walk(problem, k)
     scale = abs(alpha) * math.sqrt(k) * (4.0 if problem.scaled else 1.0)  # each of two scales is at most 2
