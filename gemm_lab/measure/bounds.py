@@ -72,7 +72,8 @@ def element_limits(problem: Problem, k: int, alpha: float = 1.0) -> tuple[float,
     The rounding of the output is a relative error of at most u_out. The error of the accumulation is absolute. An
     element whose sums are c times as large as others' has errors c times as large: it is a product of two normal
     numbers, c and z. Of 2²⁸ elements the largest has c² + z² = 2·ln 2²⁸ and c·z = 19.4, and more if c is larger on the
-    way than in the end. 24 times the root mean square of all elements is allowed; a single wrong element is still found.
+    way than in the end. So 24 times the root mean square of all elements is allowed. A single wrong element is still
+    found.
     """
     walk, drift = _walk(problem, k)
     scale = abs(alpha) * math.sqrt(k) * (4.0 if problem.scaled else 1.0)  # each of two scales is at most 2
