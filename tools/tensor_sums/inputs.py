@@ -1,8 +1,8 @@
 """Tiles of random and of awkward numbers. The same seed gives the same bits everywhere: only raw words of PCG64 are used.
 
 Each tile draws a kind at random. Beside plain spreads of exponents there are tiles that cancel, that are subnormal, that
-overflow, that have few significant bits (so that sums lie midway between two FP16 numbers), zeros, infinities and NaN;
-and an accumulator that is zero, as large as the products, far larger or smaller, subnormal, anything, or their negation.
+overflow, that are faint, that have few significant bits (so that sums lie midway between two FP16 numbers), zeros,
+infinities and NaN; and an accumulator that is zero, as large as the products, far larger or smaller, subnormal, anything, or their negation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ _FORMATS = {
     "f16": (5, 10, 0), "bf16": (8, 7, 0), "tf32": (8, 10, 13), "e4m3": (4, 3, 0), "e5m2": (5, 2, 0), "f32": (8, 23, 0),
 }  # fmt: skip
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
-PLAIN, NARROW, MIDDLE, CANCELS, SUBNORMAL, SPECIAL, ZEROS, OVERFLOWS = range(8)
+PLAIN, NARROW, MIDDLE, CANCELS, SUBNORMAL, SPECIAL, ZEROS, OVERFLOWS, FAINT = range(9)
+# Exponents of the powers of two in a faint tile: two for products near half of the least result or at it, and three for
+# products so far below that only the limit of the window (`SumRule.floor`) decides whether they have an influence.
+_FAINT = {"f16": (-12, -13, -24, -23, -22), "bf16": (-74, -75, -80, -79, -78), "tf32": (-74, -75, -80, -79, -78)}
 
 
 class Raw:
@@ -41,14 +44,24 @@ def _assembled(kind: str, sign, exponent, fraction) -> np.ndarray:
     return word
 
 
-def _factors(raw: Raw, kind: str, tiles: int, rows: int, k: int, pattern, low, spread, kept) -> np.ndarray:
-    """(tiles, rows, k) codes. low, spread: of each tile's exponents.   kept: upper bits of a fraction that may be 1."""
+def _factors(raw: Raw, kind: str, tiles: int, rows: int, k: int, pattern, low, spread, kept, near) -> np.ndarray:
+    """(tiles, rows, k) codes. low, spread: of each tile's exponents.   kept: upper bits of a fraction that may be 1.
+
+    near: (tiles, k), in faint tiles the products that are not far below the least result.
+    """
     width, bits, at = _FORMATS[kind]
     shape = (tiles, rows, k)
     exponent = low[:, None, None] + raw.below(1 << 16, *shape) % (spread[:, None, None] + 1)
     fraction = raw.below(1 << bits, *shape) >> np.maximum(bits - kept, 0)[:, None, None] << np.maximum(bits - kept, 0)[:, None, None]
     word = _assembled(kind, raw.below(2, *shape), exponent, fraction)
     word = np.where((pattern == ZEROS)[:, None, None] & (raw.below(2, *shape) == 0), raw.below(2, *shape) << (width + bits + at), word)
+    if kind in _FAINT:
+        bias = (1 << (width - 1)) - 1
+        exponents = np.array(_FAINT[kind]) + bias
+        powers = np.where(exponents > 0, exponents << bits, 1 << np.maximum(bits - 1 + exponents, 0)) << at
+        which = np.where(near[:, None], raw.below(2, *shape), 2 + raw.below(3, *shape))
+        faint = powers[which] | raw.below(2, *shape) << (width + bits + at)
+        word = np.where((pattern == FAINT)[:, None, None], faint, word)
     special = (pattern == SPECIAL)[:, None, None] & (raw.below(48, *shape) == 0)
     top = ((1 << width) - 1 << bits | raw.below(4, *shape) % (3 if bits > 2 else 4)) << at
     if kind == "e4m3":
@@ -66,7 +79,9 @@ def tiles_of(form: Form, seed: int, tiles: int) -> dict[str, np.ndarray]:
     if form.a == "s8":
         a, b = (raw.below(256, tiles, rows, form.k).astype(np.uint8) for rows in (form.m, form.n))
         return {"a": a, "b": b, "c": raw.below(1 << 32, tiles, form.m, form.n).astype(np.uint32), "zero": zero}
-    pattern, kept = raw.below(8, tiles), 1 + raw.below(12, tiles)
+    pattern, kept = raw.below(9, tiles), 1 + raw.below(12, tiles)
+    near = np.zeros((tiles, form.k), bool)
+    near[:, form.chosen] = raw.below(3, tiles, form.stored) == 0
     operands = []
     for kind, rows, k in ((form.a, form.m, form.stored), (form.b, form.n, form.k)):
         largest = (1 << _FORMATS[kind][0]) - 1
@@ -75,7 +90,7 @@ def tiles_of(form: Form, seed: int, tiles: int) -> dict[str, np.ndarray]:
         low = np.where(pattern == PLAIN, 0, middle)
         low = np.where(pattern == SUBNORMAL, raw.below(2, tiles) * (largest // 4 + raw.below(largest // 4 + 1, tiles)), low)
         low = np.where(pattern == OVERFLOWS, largest * 3 // 4 - spread, low)
-        operands.append(_factors(raw, kind, tiles, rows, k, pattern, low, spread, kept))
+        operands.append(_factors(raw, kind, tiles, rows, k, pattern, low, spread, kept, near if k == form.k else near[:, form.chosen]))
     a, b = operands
     pairs = (pattern == CANCELS)[:, None, None]
     a[:, :, 1::2] = np.where(pairs, a[:, :, ::2], a[:, :, 1::2])

@@ -96,7 +96,7 @@ def exact_sum(a: np.ndarray, b: np.ndarray, c: np.ndarray | None, rule: SumRule)
         total = np.matmul(a, b)
         total += np.float32(0) if c is None else c
         total += np.float32(0)  # a sum of negative zeros is +0
-        return _to_f16(total) if rule.out == "f16" else total
+        return _to_f16(total) if rule.out == "f16" and np.abs(total).max() > 2048 else total
     shape = (*a.shape[:-1], b.shape[-1])
     a, b = a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])
     c = None if c is None else c.reshape(-1, *c.shape[-2:])
@@ -173,6 +173,8 @@ def _usual(a, b, c, ea, eb, rule: SumRule):
             np.maximum(exponent, np.int32(LEAST_NORMAL["f16"] + 128), out=exponent)
             exponent[c == 0] = 0
         np.maximum(top, exponent, out=top)
+    if rule.floor is not None:
+        np.maximum(top, np.int32(128 + rule.floor), out=top)
     few = top < 128 - _USUAL
     if few.any():
         if largest[few].any() or (c is not None and c[few].any()):
@@ -278,8 +280,19 @@ def _rounded(value, rule: SumRule):
         return cut.astype(np.float32) + np.float32(0)
 
 
-def _to_f16(value):
-    """Numbers rounded to FP16, as float32, with the NaN of the GPU."""
+def _to_f16(x):
+    """Numbers rounded to nearest even FP16, as float32. NaN is the GPU's, and what rounds to zero is +0.
+
+    x: float64 or float32.
+    """
+    wide = np.array(x, np.float64)
+    bits, size = wide.view(np.int64), np.abs(wide)
     with np.errstate(over="ignore", invalid="ignore"):
-        out = np.asarray(value).astype(np.float16).astype(np.float32)
-    return np.where(np.isnan(out), _NAN, out)
+        other = (~((size >= 2.0**-14) & (size < 65504)) & (wide != 0)).nonzero()  # subnormal, too large, or none
+        rare = wide[other].astype(np.float16).astype(np.float32)
+    bits += ((bits >> 42) & 1) + np.int64((1 << 41) - 1)
+    bits &= np.int64(-1 << 42)
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = wide.astype(np.float32)
+    out[other] = np.where(np.isnan(rare), _NAN, rare) + np.float32(0)
+    return out
