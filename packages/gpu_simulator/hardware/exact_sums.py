@@ -74,7 +74,9 @@ def sum_rule(capability: int, instruction: str, a: str, b: str, out: str) -> Sum
     rows = [
         row
         for row in _sheet()
-        if row["instruction"] == instruction and {a, b} <= {*row["types"].split()} and int(row["capability"]) <= capability
+        if row["instruction"] == instruction
+        and {a, b} <= {*row["types"].split()}
+        and int(row["capability"]) <= capability
     ]
     if not rows:
         return None
@@ -87,10 +89,19 @@ def sum_rule(capability: int, instruction: str, a: str, b: str, out: str) -> Sum
     )  # fmt: skip
 
 
-def exact_sum(a: np.ndarray, b: np.ndarray, c: np.ndarray | None, rule: SumRule) -> np.ndarray:
-    """C + A · B as the tensor core computes it, float32; values of `rule.out`. An instruction of several steps is a loop over K.
+def chosen_rule(exact: bool | None, capability: int, instruction: str, a: str, b: str, out: str) -> SumRule | None:
+    """The rule by which the simulator sums; None for sums in float32. exact: that of `launch`, None for FP8 only."""
+    if exact is False or (exact is None and a not in ("e4m3", "e5m2")):
+        return None
+    return sum_rule(capability, instruction, a, b, out)
 
-    a: (…, M, K), b: (…, K, N), c: (…, M, N), or None for zeros; all float32, with values of the rule's types.
+
+def exact_sum(a: np.ndarray, b: np.ndarray, c: np.ndarray | None, rule: SumRule) -> np.ndarray:
+    """C + A · B as the tensor core computes it: float32, with values of `rule.out`.
+
+    a: (…, M, K), b: (…, K, N), c: (…, M, N), or None for zeros; all float32, with values of the rule's types. K is that
+    of one instruction. Unless the rule is `late`, it may also be that of several instructions, one after the other,
+    with a multiple of `products` each.
     """
     if _lossless(a, b, c, rule):
         total = np.matmul(a, b)
