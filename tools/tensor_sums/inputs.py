@@ -1,9 +1,9 @@
 """Tiles of random and of awkward numbers, the same bits everywhere: only raw words of PCG64 are used.
 
 Each tile draws a kind. Beside plain spreads of exponents there are tiles that cancel, that are subnormal, that
-overflow, that are faint, that have few significant bits (so that sums lie midway between two FP16 numbers), that have many zeros,
-and that have infinities and NaN. The accumulator is zero, as large as the products, far larger or smaller, subnormal,
-anything, or the negated sum.
+overflow, that are faint, that have few significant bits (so that sums lie midway between two FP16 numbers), that have
+many zeros, and that have infinities and NaN. The accumulator is zero, as large as the products, far larger or smaller,
+subnormal, anything, or the negated sum.
 """
 
 from __future__ import annotations
