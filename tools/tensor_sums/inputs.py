@@ -120,7 +120,8 @@ def _cancelling(raw: Raw, form: Form, a, b, pattern) -> np.ndarray:
 
 def _accumulator(raw: Raw, form: Form, packed, tiles: int) -> np.ndarray:
     shape = (tiles, form.m, form.n)
-    left, right = (values(packed[name], kind).astype(np.float64) for name, kind in (("a", form.a), ("b", form.b)))
+    with np.errstate(invalid="ignore"):  # of NaN that signal
+        left, right = (values(packed[name], kind).astype(np.float64) for name, kind in (("a", form.a), ("b", form.b)))
     right = right[:, :, form.chosen].swapaxes(1, 2)
     width, bits, _ = _FORMATS[form.out]
     dtype = np.float16 if form.out == "f16" else np.float32
