@@ -99,6 +99,22 @@ def test_a_sum_in_half_precision_is_refused_where_float_is_promised():
     assert kernel.run(64, backend="simulator").passed
 
 
+def test_a_promotion_too_late_is_refused():
+    kernel, changes = lab.kernel("hopper_fp8/02"), {
+        "multiply = [&](int stage) {": "multiply = [&](int stage, int goes_on) {",
+        "k > 0);": "k > 0 || goes_on);",
+        "multiply(stage);": "multiply(stage, k_tile / BLOCK_K % 2);",
+        "      promote();": "      if (k_tile / BLOCK_K % 2 || k_tile + BLOCK_K >= K) promote();",
+    }  # fmt: skip
+    source = kernel.source
+    for old, new in changes.items():
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    late = kernel.rewrite(source).run(128, k=512, backend="simulator")
+    assert not late.passed and "after each 128 of K" in late.message
+    assert kernel.rewrite(source).run(128, k=256, backend="simulator").passed, "13 bits hold the sums of two parts"
+
+
 @pytest.mark.parametrize("rung", ["01_fast_sums", "04_block_scales"])
 def test_an_exported_program_makes_operands_and_scales_of_its_own(rung):
     spec = catalog.kernel(f"hopper_fp8/{rung}")
