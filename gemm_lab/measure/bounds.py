@@ -11,7 +11,8 @@ u·2ᵉ/√3. In numbers of many sizes 2ᵉ/|x| is distributed like 2⁻ᶠ with
 
 Additions. The partial sums are a random walk, |sᵢ| ~ √i. Over n = K/s additions of s products each (4 in the oldest
 tensor core, 1 in a scalar kernel), independent errors add in squares: √(Σ (0.425·u)²·i·s) = 0.425·u·√(K/2s) of the
-output's √K. Two cases of tensor cores differ:
+output's √K. A scalar kernel may also round its products, like one sum more, and all of them not to nearest: it may
+have twice that. Two cases of tensor cores differ:
 
 - With an f32 accumulator they truncate instead of rounding: u = 2⁻²³, and all errors have one sign. They add
   linearly in the worst case: Σ u·0.8·√(i·s) = 0.53·u·K·√K/s, that is 0.53·u·K/s of the output.
@@ -40,7 +41,7 @@ def _walk(problem: Problem, k: int) -> tuple[float, float]:
     if problem.multiplied == "e4m3":
         return NEAREST * CUT_OF_FP8 * math.sqrt(min(problem.promotion or k, k) / 2), 0.0
     if problem.multiplied == "f32":
-        return NEAREST * UNIT_ROUNDOFF["f32"] * math.sqrt(k / 2), 0.0
+        return 2 * NEAREST * UNIT_ROUNDOFF["f32"] * math.sqrt(k / 2 + 1), 0.0
     walk = NEAREST * UNIT_ROUNDOFF[problem.dtype_acc] * math.sqrt(k / (2 * PRODUCTS_PER_ADDITION))
     drift = 0.53 * 2.0**-23 * k / PRODUCTS_PER_ADDITION if problem.dtype_acc == "f32" else 0.0
     return walk, drift

@@ -406,4 +406,4 @@ def test_the_errors_of_rare_large_sums_pass():
         products = (rng.standard_normal(acc.size) + 4.4 / np.sqrt(k)).astype(np.float32)  # one in 2¹⁸ gets as far
         acc, exact = acc + products, exact + products
     used = np.abs(acc - exact) / (absolute + relative * np.abs(exact))
-    assert 0.5 < used.max() < 1
+    assert 0.3 < used.max() < 1
