@@ -223,19 +223,22 @@ class Kernel:
         sure: bool = False,
         sms: int | None = None,
         predict: bool | None = None,
+        exact: bool | None = None,
     ) -> Run:
         """Compile, launch, check and time an m × n × k product (m and k default to n).
 
-        There are two checks: with small integers the result must be exact, and with normally distributed numbers it
-        must be within the bound of `measure.check`. Without a GPU the simulator runs the kernel and counts what each
-        line costs, and the recorded speed is shown. A simulated run that would take more than a minute raises a
-        `LabError` unless `sure` is True. After a correct run on a GPU, the simulator counts at a small size, unless
+        There are three checks: with small integers the result must be exact, also for sums that cancel and so need the
+        whole accumulator, and with normally distributed numbers it must be within the bound of `measure.check`. Without
+        a GPU the simulator runs the kernel and counts what each line costs, and the recorded speed is shown. A
+        simulated run that would take more than a minute raises a `LabError` unless `sure` is True. After a correct run
+        on a GPU, the simulator counts at a small size, unless
         `counted` is False. sms: see `grid`. predict: whether the card of a correct result has a predicted speed for the
         ladder's reference GPU, or for an H200 if that GPU has no constants; by default in a notebook without a GPU,
-        if no backend is named and `timed` is True. Raises `SizeError` for a size that the kernel cannot multiply. A
-        wrong result raises nothing: see `Run.passed`.
+        if no backend is named and `timed` is True. exact: whether simulated tensor cores sum as those of the GPU do, to
+        the bit, and not in float32; by default only products of FP8. Raises `SizeError` for a size that the kernel
+        cannot multiply. A wrong result raises nothing: see `Run.passed`.
         """
-        asked = running.Asked(backend, seed, timed, counted, sure, sms, predict)
+        asked = running.Asked(backend, seed, timed, counted, sure, sms, predict, exact)
         return running.run(replace(self, machine=here()), n, m, k, asked)
 
     @checked
@@ -308,13 +311,26 @@ class Kernel:
         return pipelines.recorded_pipeline(self, on) if on else pipelines.pipeline(self, m, n, k, sms, costs)
 
     @checked
-    def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:
+    def gemm(
+        self,
+        a: Any,
+        b: Any,
+        c: Any = None,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        *,
+        scale_a: Any = None,
+        scale_b: Any = None,
+    ) -> Any:
         """Compute D = alpha·A·B + beta·C for NumPy, CuPy or torch matrices; returns D as what A is, on A's device.
 
-        A is (m, k), B is (k, n), C and D are (m, n), in the kernel's input and output types. Raises `SizeError` for
-        shapes that do not fit and `ConfigError` for other types.
+        A is (m, k), B is (k, n), C and D are (m, n), in the kernel's input and output types. scale_a and scale_b, for a
+        kernel with scales, are float32 of shape (⌈k/128⌉, m) and (⌈n/128⌉, ⌈k/128⌉): one factor for 128 neighbours in
+        a row of A, and one for 128 × 128 values of B. Raises `SizeError` for shapes that do not fit and `ConfigError`
+        for other types.
         """
-        return multiplying.gemm(replace(self, machine=here()), a, b, c, alpha, beta)
+        scales = {"scale_a": scale_a, "scale_b": scale_b}
+        return multiplying.gemm(replace(self, machine=here()), a, b, c, alpha, beta, **scales)
 
     # ---- Display ----
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from gemm_lab import catalog, source_text
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.benchmark import Entry, Measurements, at_size, benchmark
+from gemm_lab.measure.benchmark import Entry, Measurements, at_size, benchmark, best_library, library_problem
 from gemm_lab.measure.check import Launch, Verdict, check
 from gemm_lab.source_text import parse_settings
 from gemm_results.results import Measurement, recorded
@@ -19,12 +21,16 @@ from gpu_simulator.errors import ConfigError, SimulatorError, SizeError
 if TYPE_CHECKING:
     from gpu_simulator.compiler import Compiled
 
-BASELINES = ("cublas", "cublaslt_best", "inductor", "cutlass_sm75", "cutlass_sm80")
+BASELINES = (
+    "cublas", "cublaslt_best", "cublaslt_fp8_fast", "cublaslt_fp8", "cublaslt_fp8_blocks", "inductor", "cutlass_sm75",
+    "cutlass_sm80",
+)  # fmt: skip
 QUICK_ROUNDS = 4
+FEW_PRODUCTS = 128**3  # a check of so many takes no time beside compiling
 SPEED_EDGE = 2048  # a smaller product does not fill a GPU, so its speed and its share of cuBLAS say little
 
 
-def check_twice(
+def check_kernel(
     kernel: Launchable,
     compiled: Compiled,
     m: int,
@@ -34,31 +40,64 @@ def check_twice(
     launch: Launch | None = None,
     sms: int | None = None,
 ) -> list[Verdict]:
-    """Check a kernel with small integers and, if the result is exact, with normally distributed numbers.
+    """Check a kernel with small integers, then with sums that cancel, then with normally distributed numbers.
 
-    Returns one verdict or two. `launch` runs the kernel, by default on the GPU (see `measure.check.check`).
-    sms: see `Kernel.grid`.
+    Returns the verdicts up to the first that failed. The second check shows whether the sums are kept in the type that
+    the ladder names; one block tile is enough for that (`sum_size`). `launch` runs the kernel, by default on the GPU
+    (see `measure.check.check`). sms: see `Kernel.grid`.
     """
-    verdicts = []
-    for kind in ("integers", "normal"):
-        verdicts.append(
-            check(
-                compiled,
-                kernel.problem,
-                grid=kernel.grid(m, n, k, sms),
-                m=m,
-                n=n,
-                k=k,
-                block=kernel.block and (*kernel.block, kernel.config.get("BLOCK_K", 0)),
-                kind=kind,
-                seed=seed,
-                cluster=kernel.spec.cluster,
-                launch=launch,
-            )
+
+    def checked(kind: str, size: tuple[int, int, int]) -> Verdict:
+        return check(
+            compiled,
+            kernel.problem,
+            grid=kernel.grid(*size, sms),
+            **dict(zip("mnk", size, strict=True)),
+            block=kernel.block and (*kernel.block, kernel.config.get("BLOCK_K", 0)),
+            kind=kind,
+            seed=seed,
+            cluster=kernel.spec.cluster,
+            launch=launch,
         )
-        if not verdicts[-1]:
+
+    asked, least = (m, n, k), sum_size(kernel, m, n, k)
+    verdicts = []
+    for kind, size in (("integers", asked), ("cancelling", least), ("normal", asked)):
+        verdict = checked(kind, size)
+        if not verdict and size != asked:
+            plain = checked("integers", size)  # another mistake at this size shows here, too
+            where = f"Small integers give the exact result at {m} × {n} × {k}. At {' × '.join(map(str, size))}: "
+            verdict = replace(verdict if plain else plain, message=where + (verdict if plain else plain).message)
+        verdicts.append(verdict)
+        if not verdict:
             break
     return verdicts
+
+
+def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
+    """(m, n, k) of one block tile along m and n and two along k.
+
+    A kernel that accepts any size also gets whole tiles; without a block tile, 32 is used in its place.
+    """
+    steps, config = kernel.spec.size_multiples(kernel.config), kernel.config
+    m, n, k = (max(steps[axis], config.get(f"BLOCK_{axis.upper()}", 32 if steps[axis] == 1 else 1)) for axis in "mnk")
+    return m, n, 2 * k
+
+
+def sum_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
+    """(m, n, k) at which cancelling sums are checked: `smallest_size` with four promotions.
+
+    It is m × n × k itself if that costs little and is deep enough, or if a block tile is no whole cluster.
+    """
+    rows, columns, depth = smallest_size(kernel)
+    size = rows, columns, max(depth, 4 * kernel.problem.promotion)
+    if k >= 4 * kernel.problem.promotion and m * n * k <= max(prod(size), FEW_PRODUCTS):
+        return m, n, k
+    try:
+        kernel.grid(*size)
+    except SizeError:
+        return m, n, k
+    return size
 
 
 def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, sms: int | None = None) -> Entry:
@@ -80,6 +119,7 @@ def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, s
             config=settings,
             multiplied=spec.problem.multiplied,
             arguments=tuple(kernel.problem.tokens),
+            problem=kernel.problem,
         )
     grid = kernel.grid(1, 1, 1)
     threads = grid[0] * grid[1] * grid[2] * compiled.threads
@@ -119,12 +159,13 @@ def benchmark_kernels(
     arch = here().arch  # compile() raises an error for a kernel that is not written for this GPU
     entries = [entry_of(kernel, kernel.compile(arch), kernel.label) for kernel in kernels]
     ladder = kernels[0].spec.ladder
-    entries += [Entry(name, name, ladder=ladder) for name in baselines]
+    problem = kernels[0].spec.problem
+    entries += [Entry(name, name, ladder=ladder, problem=library_problem(name, problem)) for name in baselines]
     if ceiling is not None:
         entries.append(entry_of(ceiling, ceiling.compile(arch)))
     report = progress if callable(progress) else _Bar() if progress else None
     try:
-        return benchmark(entries, list(sizes), kernels[0].spec.problem, regime, rounds, progress=report)
+        return benchmark(entries, list(sizes), problem, regime, rounds, progress=report)
     finally:
         if isinstance(report, _Bar):
             report.close()
@@ -149,18 +190,22 @@ def quick_speed(
 ) -> dict[str, Any]:
     """Time a kernel and cuBLAS in a few interleaved rounds; returns fields of `Run` for a run at m × n × k.
 
-    They are `timed_at`, the size of the timing, with either `tflops` and `cublas_tflops`, or `untimed`, which says why
-    there is no speed: a kernel may be right at its own size and wrong at the larger one.
+    Products of 8 bits are compared with the kind of cuBLASLt's that adds in the same way. The fields are `timed_at`,
+    the size of the timing, with either `tflops` and `cublas_tflops`, or `untimed`, which says why there is no speed: a
+    kernel may be right at its own size and wrong at the larger one.
     """
-    entries = [entry_of(kernel, compiled, sms=sms), Entry("cublas", "cublas", ladder=kernel.spec.ladder)]
+    problem = kernel.spec.problem
+    library = best_library(problem) if problem.multiplied == "e4m3" else "cublas"
+    other = Entry(library, library, ladder=kernel.spec.ladder, problem=problem)
+    entries = [entry_of(kernel, compiled, sms=sms), other]
     size = speed_size(kernel, m, n, k)
     try:
-        found = benchmark(entries, [size], kernel.spec.problem, "burst", QUICK_ROUNDS)
+        found = benchmark(entries, [size], problem, "burst", QUICK_ROUNDS)
     except SimulatorError as error:  # such as a fault or a hang at this size, or too little memory on the GPU
         return {"timed_at": size, "untimed": f"not timed: {error}"}
     rows = {row.kernel: row for row in found}
     if mine := rows.get(kernel.spec.name):
-        return {"timed_at": size, "tflops": mine.tflops, "cublas_tflops": mine.cublas_tflops}
+        return {"timed_at": size, "tflops": mine.tflops, "cublas_tflops": mine.cublas_tflops or mine.cublaslt_tflops}
     return {"timed_at": size, "untimed": found.skipped.get(at_size(kernel.spec.name, *size), "not timed")}
 
 

@@ -26,6 +26,7 @@ class Asked(NamedTuple):
     sure: bool = False
     sms: int | None = None
     predict: bool | None = None
+    exact: bool | None = None
 
 
 def run(kernel: Launchable, n: int, m: int | None, k: int | None, asked: Asked) -> Run:
@@ -67,7 +68,7 @@ def _checked(kernel: Launchable, n: int, m: int | None, k: int | None, asked: As
     facts = (kernel, where, m, n, k, compiled)
     if where == "simulator":
         on_simulator.require_patience(kernel, compiled, m, n, k, asked.sure, sms)
-        verdicts, report = on_simulator.check_on_simulator(kernel, compiled, m, n, k, seed, sms)
+        verdicts, report = on_simulator.check_on_simulator(kernel, compiled, m, n, k, seed, sms, asked.exact)
         message, recorded = _message(verdicts), _recorded(kernel, n)
         return Run(*facts, all(verdicts), message, report=report, recorded=recorded, output=report.output, sms=sms)
     return _on_gpu(facts, asked)
@@ -89,7 +90,7 @@ def backend_of(kernel: Launchable, wanted: str | None) -> str:
 def _on_gpu(facts: tuple[Launchable, str, int, int, int, Compiled], asked: Asked) -> Run:
     kernel, _, m, n, k, compiled = facts
     seed, sms = asked.seed, asked.sms
-    verdicts = measuring.check_twice(kernel, compiled, m, n, k, seed, sms=sms)
+    verdicts = measuring.check_kernel(kernel, compiled, m, n, k, seed, sms=sms)
     passed, output = all(verdicts), measuring.printed()
     more: dict[str, Any] = measuring.quick_speed(kernel, compiled, m, n, k, sms) if passed and asked.timed else {}
     if passed and asked.counted:
@@ -98,7 +99,7 @@ def _on_gpu(facts: tuple[Launchable, str, int, int, int, Compiled], asked: Asked
 
 
 def _message(verdicts: list) -> str:
-    return "; ".join(verdict.message for verdict in verdicts) if all(verdicts) else verdicts[-1].message
+    return "; ".join(dict.fromkeys(verdict.message for verdict in verdicts)) if all(verdicts) else verdicts[-1].message
 
 
 def _recorded(kernel: Launchable, n: int) -> Any:

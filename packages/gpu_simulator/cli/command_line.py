@@ -105,6 +105,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="when asynchronous copies land, and (late) whether blocks that wait for each other run unevenly; default: "
         "early, and --hazards tries late as well",
     )
+    add(
+        "--exact",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="sum as the architecture's tensor cores do, to the bit, or in float32; default: exact for FP8 only",
+    )
     add("--counts", action="store_true", help="show what each line cost")
     add("--layouts", action="store_true", help="try paddings and swizzles of the shared arrays, and show the best")
     add(
@@ -328,6 +334,7 @@ def _launch(
             tuple(options.cluster),
             observers=[*(["hazards"] if options.hazards else []), *([recorded.observe] if recorded else [])],
             timing=timing,
+            exact=options.exact,
             max_instructions=options.max_instructions,
             max_seconds=options.max_seconds,
             symbols=symbols,
