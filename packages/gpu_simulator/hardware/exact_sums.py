@@ -7,7 +7,8 @@ sum is cut off (float32) or rounded to nearest (float16). The exponent of a prod
 as they are encoded: 1.5 · 1.5 has exponent 0, and a subnormal number has the exponent of the least normal one.
 
 `sheets/tensor_core_sums.csv` has the numbers by architecture, instruction and type, with a source for each. Those of
-Hopper were compared bit for bit with an H100; the others follow publications:
+Hopper were compared with an H200: 108,945,920 words of 70 instructions, and none differs (`python -m tools.tensor_sums`
+in the course's repository). The others follow publications, which the README sets against the words that exist:
 - MMA-Sim, arXiv 2511.10909, https://github.com/microsoft/MMA-Sim
 - Khattak and Mikaitis, "Accurate Models of NVIDIA Tensor Cores", arXiv 2512.07004,
   https://github.com/north-numerical-computing/MATLAB-tensor-core
