@@ -12,7 +12,7 @@ in the course's repository). The others follow publications, which the README se
 - MMA-Sim, arXiv 2511.10909, https://github.com/microsoft/MMA-Sim
 - Khattak and Mikaitis, "Accurate Models of NVIDIA Tensor Cores", arXiv 2512.07004,
   https://github.com/north-numerical-computing/MATLAB-tensor-core
-- tcgen05-model, https://github.com/jackalcooper/tcgen05
+- tcgen05-model, https://github.com/sf-tensor/tcgen05
 """
 
 from __future__ import annotations
