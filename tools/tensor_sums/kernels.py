@@ -41,7 +41,7 @@ def words(kernel: Kernel, launch: Callable = on_gpu) -> tuple[int, int, int]:
 def compare(names: list[str], launch: Callable = on_gpu) -> int:
     """Print a line for each kernel, by default all that are written for the GPU; returns how many differ."""
     wrong = 0
-    for spec in catalog.kernels():
+    for spec in map(catalog.kernel, catalog.kernels()):
         if (names and spec.name not in names) or spec.ceiling or not spec.written_for(ARCH):
             continue
         try:
