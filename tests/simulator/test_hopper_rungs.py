@@ -89,7 +89,9 @@ def equivalent(statement: str, name: str) -> str:
         return "behind wgmma.wait_group: a wgmma is complete for its whole warpgroup, here the only one of the block"
     turns = re.match(r"wgmma.commit_group|wgmma.wait_group.sync.aligned 1|bar.sync %r\d+, 256$", statement)
     if name in ("hopper_fp8/03_in_turns", "hopper_fp8/04_block_scales") and turns:
-        return "decides when the products of the other warpgroup begin, which changes no result: in 02 nothing decides it"
+        return (
+            "decides when the products of the other warpgroup begin, which changes no result: in 02 nothing decides it"
+        )
     if "mapa" in statement and "rank ^ 1" in statement:
         return "two lanes name the two blocks, whichever which"
     if "→ .relaxed" in statement:
