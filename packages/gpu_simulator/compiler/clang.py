@@ -179,6 +179,21 @@ def _without_names(output: str) -> tuple[str, list[tuple[int, str]]]:
     return (_OF_NAMES.sub("", output) if found else output), found
 
 
+def _translated(ir: str, arch: str) -> str:
+    """The PTX of LLVM's IR. Raises `SimulatorError` if there is none, `MissingDependency` without llvm_ir_to_ptx."""
+    try:
+        from llvm_ir_to_ptx import UnsupportedIR, translate  # few need it
+    except ModuleNotFoundError:
+        raise MissingDependency(
+            "This clang has no back end for NVIDIA GPUs, and the package llvm_ir_to_ptx, which takes its place, is not "
+            "installed; it comes with gemm_lab: pip install gemm_lab"
+        ) from None
+    try:
+        return translate(ir, arch=arch)
+    except UnsupportedIR as error:
+        raise SimulatorError(str(error)) from None
+
+
 def static_shared_bytes(ptx: str) -> int:
     """Shared memory in bytes that the PTX declares with a size."""
     total = 0
