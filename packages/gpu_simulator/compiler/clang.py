@@ -212,7 +212,7 @@ def _options(arch: str, standard: str, include: Sequence[str], ours: Sequence[st
         *("-cc1", "-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"),
         *("-target-cpu", arch, "-target-feature", PTX_VERSION, "-nostdsysteminc", "-nobuiltininc", "-fdeclspec"),
         *("-O3", f"-std={standard}", "-fgnuc-version=0", "-fno-threadsafe-statics", "-fno-rtti"),
-        *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-mllvm", "-inline-threshold=100000"),
+        *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-relaxed-aliasing", "-mllvm", "-inline-threshold=100000"),
         *(part for folder in include for part in ("-I", folder)),
         *(part for folder in ours for part in ("-internal-isystem", folder)),
         *("-include", "cuda_builtins.h", "-emit-llvm" if ir else "-S", "-o", "-", "-x", "cuda"),
