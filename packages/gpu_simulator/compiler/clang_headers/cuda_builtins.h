@@ -9,6 +9,7 @@
 #define __CUDACC_VER_MINOR__ 0
 #define CUDA_VERSION 13000
 #define CUDART_VERSION 13000
+#define CCCL_DISABLE_NVFP8_SUPPORT
 
 // ---- Qualifiers ----
 
