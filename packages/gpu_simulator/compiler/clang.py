@@ -40,6 +40,8 @@ _MESSAGE = re.compile(
 _LOCATION = re.compile(r"^(\t\.loc\t\d+ \d+ \d+) *// (.*)$", re.M)
 _FRAME = re.compile(r"@\[ (.*?):(\d+):(\d+)")
 _FILE = re.compile(r'^\t\.file\t(\d+) "([^"]*)"(?: "([^"]*)")?.*$', re.M)
+# An explicit instance of a kernel: the pragma at the end of cuda_builtins.h would make it a function of both sides.
+_INSTANCE = re.compile(r"\btemplate\s+(?!<)[^;{}<]*\b__global__\b[^;{}]*;")
 _NAMED = re.compile(r"^[^\n]*[ @]lab_instance_(\d+) = [^\n]*?@?([\w$.]+)(?:, align \d+|;)$", re.M)
 _OF_NAMES = re.compile(r"^[^\n]*lab_instance_\d+[^\n]*\n", re.M)
 _SHARED = re.compile(
@@ -146,6 +148,8 @@ def to_ptx(
     end of the PTX says which symbol each is. Raises `MissingDependency` without clang, `SimulatorError` if it does not
     end.
     """
+    if _INSTANCE.search(text):
+        text = f'#pragma clang force_cuda_host_device end\n#line 1 "{name}"\n{text}'
     given = {name: text + _named(instances), "config.cuh": config_header, **host_headers.HEADERS}
     given |= dict.fromkeys(_STAND_INS, "#pragma once\n")
     for number, folder in enumerate((HEADERS, *map(Path, include))):

@@ -79,3 +79,18 @@ static constexpr int warpSize = 32;
 #include "builtin/double_math.h"
 #include "builtin/float_math.h"
 #include "builtin/overloads_of_math.h"
+
+// NVRTC has std::move and std::forward without a header.
+namespace std {
+template <class Type>
+LAB_BOTH constexpr __remove_reference_t(Type)&& move(Type&& value) noexcept {
+  return static_cast<__remove_reference_t(Type)&&>(value);
+}
+template <class Type>
+LAB_BOTH constexpr Type&& forward(__remove_reference_t(Type)& value) noexcept {
+  return static_cast<Type&&>(value);
+}
+}  // namespace std
+
+// NVRTC is told to take a function without a qualifier as a device function; here it becomes one of both sides.
+#pragma clang force_cuda_host_device begin
