@@ -1,4 +1,4 @@
-"""`python -m tools.libcudacxx CCCL` takes from a checkout of NVIDIA/cccl the headers that clang needs, into one archive.
+"""`python -m tools.libcudacxx CCCL` puts the headers that clang needs of a checkout of NVIDIA/cccl into one archive.
 
 CCCL: the folder of the checkout at the tag `TAG`. Which files are needed, clang says when it compiles the headers in
 `PUBLIC`. Each file keeps its notice of licence; the lines of `CHANGES` say that they were changed.

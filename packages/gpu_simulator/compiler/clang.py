@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpu_simulator.compiler import host_headers, libcudacxx, missing_names
+from gpu_simulator.compiler.cluster_extents import with_clusters
 from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
 from gpu_simulator.compiler.refused_forms import about_cuda_form
 from gpu_simulator.errors import MissingDependency, SimulatorError
@@ -165,6 +166,7 @@ def to_ptx(
         return told or [Diagnostic(name, 0, "error", log.strip() or "clang gave no reason")], None
     output, symbols = _without_names(output)
     ptx = _translated(output, arch) if _in_use.writes_ir else _with_call_sites(output)
+    ptx = with_clusters(ptx, f"{config_header}{text}")
     return diagnostics, ptx + "".join(f"// {instances[number]} is {symbol}\n" for number, symbol in symbols)
 
 
@@ -216,7 +218,8 @@ def _options(arch: str, standard: str, include: Sequence[str], ours: Sequence[st
         *("-cc1", "-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"),
         *("-target-cpu", arch, "-target-feature", PTX_VERSION, "-nostdsysteminc", "-nobuiltininc", "-fdeclspec"),
         *("-O3", f"-std={standard}", "-fgnuc-version=0", "-fno-threadsafe-statics", "-fno-rtti"),
-        *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-relaxed-aliasing", "-mllvm", "-inline-threshold=100000"),
+        *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-relaxed-aliasing"),
+        *("-mllvm", "-inline-threshold=100000"),
         *(part for folder in include for part in ("-I", folder)),
         *(part for folder in ours for part in ("-internal-isystem", folder)),
         *("-include", "cuda_builtins.h", "-emit-llvm" if ir else "-S", "-o", "-", "-x", "cuda"),

@@ -1,7 +1,7 @@
 """The part of libcu++, NVIDIA's C++ library for kernels, that clang needs: cuda::std, cuda::barrier, cuda::pipeline.
 
-`headers.tar.gz` holds headers of NVIDIA/cccl as `tools.libcudacxx` took them; `LICENSE.txt` is their licence, Apache 2.0
-with LLVM's exceptions.
+`headers.tar.gz` holds headers of NVIDIA/cccl as `tools.libcudacxx` took them; `LICENSE.txt` is their licence, Apache
+2.0 with LLVM's exceptions.
 """
 
 from __future__ import annotations
