@@ -156,7 +156,9 @@ def to_ptx(
     for number, folder in enumerate((HEADERS, *map(Path, include))):
         for header in sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cuh", ".hpp", ".inl")):
             given[f"include{number}/{header.relative_to(folder).as_posix()}"] = header.read_text(encoding="utf-8")
-    given |= {f"{libcudacxx.FOLDER}/{header}": found for header, found in libcudacxx.needed(given.values()).items()}
+    named = [text, *(value for path, value in given.items() if path.startswith("include") and path[7] != "0")]
+    library = libcudacxx.needed(named, host_headers.HEADERS)
+    given |= {f"{libcudacxx.FOLDER}/{header}": found for header, found in library.items()}
     folders = [".", *(f"include{number}" for number in range(1, len(include) + 1))]
     options = _options(arch, standard, folders, ("include0", libcudacxx.FOLDER), _in_use.writes_ir)
     status, output, log = _in_use([*options, name], given)

@@ -466,8 +466,9 @@ def test_a_name_of_cuda_that_is_missing_is_called_missing(line, told):
 
 
 def test_only_the_headers_of_the_library_that_are_needed_are_handed_to_clang():
-    assert not libcudacxx.needed(["#include <cuda_fp16.h>\n"])
-    needed = libcudacxx.needed(["  # include <cuda/std/limits>\n"])
+    generated = {"limits": "#include <cuda/std/limits>\n"}
+    assert not libcudacxx.needed(["#include <cuda_fp16.h>\n"], generated)
+    needed = libcudacxx.needed(["  # include <limits>\n"], generated)
     assert "cuda/std/limits" in needed and "cuda/barrier" not in needed
     assert all("SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception" in text for text in needed.values())
     assert kernel_file._compiler_has("cuda/barrier") and not kernel_file._compiler_has("cub/cub.cuh")
