@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from gpu_simulator.compiler.declarations import masked
-from gpu_simulator.ptx.demangle import source_name
 
 _ASKED = re.compile(r"\b__cluster_dims__\s*\(([^()]*)\)([^;{]*)")
 _ATTRIBUTE = re.compile(r"\b__\w+__\s*\([^()]*\)")
@@ -24,7 +23,9 @@ def with_clusters(ptx: str, source: str) -> str:
             known[name[1]] = ", ".join([*map(str, extents), "1", "1"][:3])
 
     def with_extents(found: re.Match[str]) -> str:
-        extents = known.get(source_name(found[2]).rpartition("::")[2])
+        symbol = found[2]  # a name of C++ stands in it behind its length
+        names = (name for name in known if symbol == name or re.search(rf"\D{len(name)}{name}", symbol))
+        extents = known.get(next(names, ""))
         return f"{found[1]}.explicitcluster\n.reqnctapercluster {extents}\n" if extents else found[0]
 
     return _ENTRY.sub(with_extents, ptx)
