@@ -41,8 +41,10 @@ _MESSAGE = re.compile(
 _LOCATION = re.compile(r"^(\t\.loc\t\d+ \d+ \d+) *// (.*)$", re.M)
 _FRAME = re.compile(r"@\[ (.*?):(\d+):(\d+)")
 _FILE = re.compile(r'^\t\.file\t(\d+) "([^"]*)"(?: "([^"]*)")?.*$', re.M)
-# An explicit instance of a kernel: the pragma at the end of cuda_builtins.h would make it a function of both sides.
-_INSTANCE = re.compile(r"\btemplate\s+(?!<)[^;{}<]*\b__global__\b[^;{}]*;")
+# NVRTC is told to take a function without a qualifier as a device function. clang takes it as one of the host, unless a
+# pragma makes all functions those of both sides, which it does not allow a kernel that is declared twice or specialised.
+_OF_THE_HOST, _OF_BOTH_SIDES = "__host__ function", "#pragma clang force_cuda_host_device begin\n"
+_CLASH = "attributes are not compatible"
 _NAMED = re.compile(r"^[^\n]*[ @]lab_instance_(\d+) = [^\n]*?@?([\w$.]+)(?:, align \d+|;)$", re.M)
 _OF_NAMES = re.compile(r"^[^\n]*lab_instance_\d+[^\n]*\n", re.M)
 _SHARED = re.compile(
@@ -149,8 +151,6 @@ def to_ptx(
     end of the PTX says which symbol each is. Raises `MissingDependency` without clang, `SimulatorError` if it does not
     end.
     """
-    if _INSTANCE.search(text):
-        text = f'#pragma clang force_cuda_host_device end\n#line 1 "{name}"\n{text}'
     given = {name: text + _named(instances), "config.cuh": config_header, **host_headers.HEADERS}
     given |= dict.fromkeys(_STAND_INS, "#pragma once\n")
     for number, folder in enumerate((HEADERS, *map(Path, include))):
@@ -162,6 +162,10 @@ def to_ptx(
     folders = [".", *(f"include{number}" for number in range(1, len(include) + 1))]
     options = _options(arch, standard, folders, ("include0", libcudacxx.FOLDER), _in_use.writes_ir)
     status, output, log = _in_use([*options, name], given)
+    if status and _OF_THE_HOST in log:
+        given[name] = f'{_OF_BOTH_SIDES}#line 1 "{name}"\n{given[name]}'
+        again = _in_use([*options, name], given)
+        status, output, log = (status, output, log) if again[0] and _CLASH in again[2] else again
     diagnostics = _diagnostics(log, files, own, instances)
     if status:
         told = [d for d in diagnostics if d.severity == "error"]

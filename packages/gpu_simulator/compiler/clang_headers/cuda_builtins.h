@@ -91,6 +91,3 @@ LAB_BOTH constexpr Type&& forward(__remove_reference_t(Type)& value) noexcept {
   return static_cast<Type&&>(value);
 }
 }  // namespace std
-
-// NVRTC is told to take a function without a qualifier as a device function; here it becomes one of both sides.
-#pragma clang force_cuda_host_device begin

@@ -74,7 +74,7 @@ def test_large_angles_and_what_is_no_number():
 
 
 def test_a_call_with_whole_numbers_or_two_types_is_one_of_double():
-    body = "o[0] = sqrt(2); o[1] = pow(2, 0.5f); o[2] = max(1, 2.5); o[3] = min(3u, -1); o[4] = fmin(1, 2.f); o[5] = abs(-2.5);"
+    body = "o[0] = sqrt(2); o[1] = pow(2, 0.5f); o[2] = max(1.f, 2.5); o[3] = min(3u, -1); o[4] = fmin(1, 2.f); o[5] = abs(-2.5);"
     got = result(body, np.float64, count=6, parameters="double* o", block=1)
     assert np.allclose(got, [2**0.5, 2**0.5, 2.5, 3, 1, 2.5], rtol=1e-15)
 
