@@ -42,7 +42,7 @@ _LOCATION = re.compile(r"^(\t\.loc\t\d+ \d+ \d+) *// (.*)$", re.M)
 _FRAME = re.compile(r"@\[ (.*?):(\d+):(\d+)")
 _FILE = re.compile(r'^\t\.file\t(\d+) "([^"]*)"(?: "([^"]*)")?.*$', re.M)
 # NVRTC is told to take a function without a qualifier as a device function. clang takes it as one of the host, unless a
-# pragma makes all functions those of both sides, which it does not allow a kernel that is declared twice or specialised.
+# pragma makes all functions those of both sides, which a kernel that is declared twice or specialised cannot be.
 _OF_THE_HOST, _OF_BOTH_SIDES = "__host__ function", "#pragma clang force_cuda_host_device begin\n"
 _CLASH = "attributes are not compatible"
 _NAMED = re.compile(r"^[^\n]*[ @]lab_instance_(\d+) = [^\n]*?@?([\w$.]+)(?:, align \d+|;)$", re.M)
