@@ -87,8 +87,11 @@ def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
 def sum_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
     """(m, n, k) at which cancelling sums are checked: `smallest_size` with four promotions.
 
-    It is m × n × k itself if that costs little and is deep enough, or if a block tile is no whole cluster.
+    It is m × n × k itself if that costs little and is deep enough, if a block tile is no whole cluster, or if the
+    kernel names no block tile: it may be made for this size.
     """
+    if "BLOCK_M" not in kernel.config:
+        return m, n, k
     rows, columns, depth = smallest_size(kernel)
     size = rows, columns, max(depth, 4 * kernel.problem.promotion)
     if k >= 4 * kernel.problem.promotion and m * n * k <= max(prod(size), FEW_PRODUCTS):

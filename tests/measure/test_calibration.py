@@ -210,17 +210,17 @@ def test_the_command_prints_and_writes_what_was_measured(monkeypatch, tmp_path, 
     printed = capsys.readouterr().out
     assert all(name in printed for name in FOUND) and str(path) in printed
     assert path.read_text() == calibration.file_of("h100", constants_of(MADE_UP))
-    assert cli.main(["calibrate", "--into", str(tmp_path)]) == 1
+    assert cli.main(["calibrate", "--into", str(tmp_path)]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
 def test_a_gpu_without_a_data_sheet_is_a_sentence(monkeypatch, capsys):
     present(monkeypatch, None)
-    assert cli.main(["calibrate"]) == 1
+    assert cli.main(["calibrate"]) == 2
     assert "no data sheet of the NVIDIA Made-up" in capsys.readouterr().err
 
 
 def test_without_a_gpu_calibrating_says_that_it_needs_one(monkeypatch, capsys):
     monkeypatch.setattr(device, "why_not", lambda: "No NVIDIA driver or GPU was found.")
-    assert cli.main(["calibrate"]) == 1
+    assert cli.main(["calibrate"]) == 2
     assert "Calibrating needs a GPU: No NVIDIA driver" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import pytest
 
 import gemm_lab as lab
 import gpu_runner as device
-from gemm_lab.lab.measuring import check_twice
+from gemm_lab.lab.measuring import check_kernel
 from gemm_lab_lessons.ch11.stones import SHAPE, stone
 from gpu_simulator.hardware import data_sheets as hardware
 
@@ -19,7 +19,7 @@ WIDTHS = (16, 24, 32, 64)
 
 
 def verdicts(kernel, size):
-    return [verdict.passed for verdict in check_twice(kernel, kernel.compile("sm_90a"), *size)]
+    return [verdict.passed for verdict in check_kernel(kernel, kernel.compile("sm_90a"), *size)]
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -135,7 +135,7 @@ def test_an_address_of_another_kind_is_a_sentence(monkeypatch, value):
 def test_another_version_is_a_sentence(session, monkeypatch):
     session.facts()
     monkeypatch.setattr(wire, "PROTOCOL", 99)
-    with pytest.raises(ServerError, match="uses version 3 of the protocol and your machine uses version 99"):
+    with pytest.raises(ServerError, match="uses version 4 of the protocol and your machine uses version 99"):
         job(session, compiled())
     session.close()
     with pytest.raises(ServerError, match="messages 3.*messages 99.*same version"):
@@ -191,4 +191,4 @@ def test_commands_that_cannot_work_say_why(server, words, said):
         pytest.skip("there is a GPU")
     words = [server.address.rsplit(":", 1)[1] if word == "taken" else word for word in words]
     done = subprocess.run(command(*words), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr

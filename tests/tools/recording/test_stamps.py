@@ -133,7 +133,7 @@ def test_recording_from_the_command_line(tmp_path, monkeypatch, capsys):
     assert conditions["driver"] == "580.1" and timeline.of("TMA", "load") and broken_laws(timeline) == []
     monkeypatch.undo()
     monkeypatch.setattr(timelines, "here", lambda: SimpleNamespace(usable=False, reason="There is no GPU."))
-    assert main(["timelines", "hopper/03"]) == 1 and "There is no GPU." in capsys.readouterr().err
+    assert main(["timelines", "hopper/03"]) == 2 and "There is no GPU." in capsys.readouterr().err
 
 
 def test_a_recorded_size_gives_each_block_two_tiles():
