@@ -60,7 +60,7 @@ FLOORS = {
         ("cards", "__init__"),
     ),
     "gemm_lab": (
-        ("config", "source_text", "ladder_expressions", "ablations", "doors"),
+        ("config", "source_text", "ladder_expressions", "problem", "ablations", "doors"),
         ("catalog", "compiling", "notebook_files", "trust", "courses"),
         ("measure",),
         ("cards",),

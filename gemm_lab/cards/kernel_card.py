@@ -7,7 +7,8 @@ from html import escape
 
 from gemm_lab.cards.diff import Diff
 from gemm_lab.cards.tile_picture import tile_picture
-from gemm_lab.catalog import KernelSpec, Problem
+from gemm_lab.catalog import KernelSpec
+from gemm_lab.problem import Problem
 from gemm_look.card import card, facts, folded, remark
 from gemm_look.theme import tag
 

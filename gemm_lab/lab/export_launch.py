@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gemm_lab.catalog import DTYPE_BYTES, KernelSpec
+from gemm_lab.catalog import KernelSpec
+from gemm_lab.problem import DTYPE_BYTES
 
 _MAP_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "e4m3": "UINT8"}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from gemm_lab.catalog import KernelSpec, Problem
+from gemm_lab.catalog import KernelSpec
 from gemm_lab.lab.here import Here
+from gemm_lab.problem import Problem
 from gemm_lab.source_text import Edit
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.hardware.data_sheets import Gpu

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.catalog import SCALES, Problem
 from gemm_lab.measure import inputs
+from gemm_lab.problem import SCALES, Problem
 from gpu_simulator.errors import ConfigError, SizeError
 from gpu_simulator.hardware.number_types import dtype_of
 

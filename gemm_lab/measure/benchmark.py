@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from gemm_lab import config as settings
-from gemm_lab.catalog import SCALE_BLOCK, SCALES, Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import wire_problem
 from gemm_lab.measure.inputs import scales
+from gemm_lab.problem import SCALE_BLOCK, SCALES, Problem
 from gemm_results.results import Measurement
 from gemm_results.statistics import rate, ratio
 from gpu_simulator.errors import ConfigError

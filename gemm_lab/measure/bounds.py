@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 
-from gemm_lab.catalog import Problem
+from gemm_lab.problem import Problem
 
 UNIT_ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24}
 NEAREST = 1 / math.sqrt(8 * math.log(2))  # root mean square of a rounding error, in unit roundoffs

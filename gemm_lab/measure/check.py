@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.guesses import ALL_NAN, guess
 from gemm_lab.measure.inputs import Inputs, integer_limit, large_products, make_inputs, reference, rounded, scales
+from gemm_lab.problem import Problem
 
 __all__ = ["Inputs", "Verdict", "bound", "check", "element_limits", "make_inputs", "reference", "verdict"]
 

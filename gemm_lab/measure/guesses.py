@@ -7,10 +7,10 @@ from itertools import product
 
 import numpy as np
 
-from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import element_limits
 from gemm_lab.measure.inputs import Inputs
 from gemm_lab.measure.wrong_tiles import products_of_wrong_tiles
+from gemm_lab.problem import Problem
 
 ALIKE = 0.99  # share of the elements that have to agree
 MOVED = 16  # wrong tiles of D that are looked for in other places

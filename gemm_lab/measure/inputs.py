@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.catalog import SCALE_BLOCK, SCALES, Problem
+from gemm_lab.problem import SCALE_BLOCK, SCALES, Problem
 from gpu_simulator.errors import ConfigError, SizeError
 from gpu_simulator.hardware.number_types import dtype_of
 from gpu_simulator.hardware.tensor_map import TensorMap

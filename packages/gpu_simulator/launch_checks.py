@@ -138,3 +138,17 @@ def _meant(kind: str) -> str:
     if kind in FITTING:
         return FITTING[kind][0]
     return f"int{8 * SIGNED[kind]}" if kind in SIGNED else f"uint{8 * UNSIGNED[kind]}"
+
+
+def _counts(value: Any) -> bool:
+    """Whether `value` is a whole number of at least 1, of any numeric type."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and bool(value >= 1 and value == value // 1)
+
+
+def extent(value: Any, what: str) -> tuple[int, int, int]:
+    """Three numbers from one to three. Raises `LaunchError` for what is no positive whole number."""
+    values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
+    if not 1 <= len(values) <= 3 or not all(map(_counts, values)):
+        raise LaunchError(f"The {what} must be one to three positive whole numbers, not {value!r}.")
+    x, y, z = (*map(int, values), 1, 1)[:3]
+    return x, y, z

@@ -12,7 +12,7 @@ import numpy as np
 from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.effort import Effort
 from gpu_simulator.faults import BudgetExceeded, LaunchError, MbarrierFault, SimulatedFault, threads_named
-from gpu_simulator.launch_checks import check
+from gpu_simulator.launch_checks import check, extent
 from gpu_simulator.launch_progress import progress
 from gpu_simulator.machine.address_space import BELOW_LINE, Placement, align_up
 from gpu_simulator.machine.clusters import clusters_of
@@ -117,11 +117,11 @@ def launch(
     try:
         run = Launch(
             program.with_local_followed if HAZARDS in observers else program,
-            _extent(grid, "grid"),
-            _extent(block, "block"),
+            extent(grid, "grid"),
+            extent(block, "block"),
             args,
             int(dynamic),
-            _extent(cluster, "cluster"),
+            extent(cluster, "cluster"),
             timing,
             files,
             max_bytes=max_bytes,
@@ -163,11 +163,11 @@ def run_block(
     """
     Launch(
         program,
-        _extent(grid, "grid"),
-        _extent(block, "block"),
+        extent(grid, "grid"),
+        extent(block, "block"),
         args,
         compiled.dynamic_smem,
-        _extent(cluster, "cluster"),
+        extent(cluster, "cluster"),
         "early",
         compiled.files,
         number,
@@ -191,19 +191,6 @@ def _only_entry(ptx: str) -> str:
     if len(names) != 1:
         raise LaunchError(f"Say which kernel to run: entry= one of {', '.join(names) or '(the PTX has none)'}.")
     return names[0]
-
-
-def _counts(value: Any) -> bool:
-    """Whether `value` is a whole number of at least 1, of any numeric type."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and bool(value >= 1 and value == value // 1)
-
-
-def _extent(value: Extent, what: str) -> tuple[int, int, int]:
-    values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
-    if not 1 <= len(values) <= 3 or not all(map(_counts, values)):
-        raise LaunchError(f"The {what} must be one to three positive whole numbers, not {value!r}.")
-    x, y, z = (*map(int, values), 1, 1)[:3]
-    return x, y, z
 
 
 class Launch:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from gemm_lab import catalog
-from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound
 from gemm_lab.measure.check import make_inputs, reference, verdict
 from gemm_lab.measure.inputs import integer_limit, large_products, rounded
+from gemm_lab.problem import Problem
 from gpu_simulator.errors import SizeError
 
 PLAIN = ("a", "b", "d", "m", "n", "k")

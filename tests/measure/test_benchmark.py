@@ -8,9 +8,9 @@ import pytest
 
 import gemm_lab as lab
 import gpu_runner as device
-from gemm_lab.catalog import Problem
 from gemm_lab.measure import append
 from gemm_lab.measure.benchmark import Entry, benchmark, best_library, library_problem
+from gemm_lab.problem import Problem
 from gemm_results import results
 from gemm_results.errors import LabError
 from gemm_results.results import COLUMNS

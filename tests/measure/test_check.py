@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import check, make_inputs, reference, told_apart, verdict
 from gemm_lab.measure.inputs import integer_limit, scales
+from gemm_lab.problem import Problem
 from gpu_simulator.errors import ConfigError, SizeError
 from gpu_simulator.hardware.number_types import dtype_of
 

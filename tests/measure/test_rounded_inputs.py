@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import verdict, wire_problem
 from gemm_lab.measure.inputs import make_inputs, reference
+from gemm_lab.problem import Problem
 from gpu_simulator.hardware.number_types import dtype_of
 
 ARGUMENTS = ("a", "b", "d", "m", "n", "k")

@@ -41,7 +41,7 @@ ERRATA = {
     ),
     ("H100 report", "cuBLAS above its peak"): ("495 is the TF32 peak", ("09", 'told["cublas", 8192].share_of_peak')),
     ("H100 report", "Unrolling raises the intensity"): ("K stands above and below the bar", ("09", "flop / fetched")),
-    ("H100 report", "A large BLOCK_K costs occupancy"): ("registers are the limit", ("09", "limit: {room.binding}")),
+    ("H100 report", "A large BLOCK_K costs occupancy"): ("registers are the limit", ("09", "{room.binding}")),
     ("H100 report", "More threads cost occupancy"): ("32 warps fit in place of 16", ("09", "unroll(NUM_WARPS_N=4)")),
     ("H100 report", "Warp tiles of 64 × 64 need too many registers"): (
         "with room for one block nothing is spilled",

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import gpu_runner as device
-from gemm_lab.catalog import Problem
 from gemm_lab.compiling import compile as compile_kernel
 from gemm_lab.measure.benchmark import Entry, benchmark
 from gemm_lab.measure.check import check
+from gemm_lab.problem import Problem
 from gpu_simulator.errors import LaunchError
 from gpu_simulator.hardware import data_sheets as hardware
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fake_cupy import C_INT, POINTER, FakeGpu, view
 
-from gemm_lab.catalog import MapSpec, Problem
+from gemm_lab.problem import MapSpec, Problem
 from gpu_runner import bindings, operations
 from gpu_runner.driver import Device, Mapped
 from gpu_runner.timing.verify import Inputs

@@ -11,8 +11,8 @@ from survivors import TIMINGS, survivors
 import gemm_lab as lab
 import gpu_simulator
 from gemm_lab import catalog, compiling
-from gemm_lab.catalog import DTYPE_BYTES
 from gemm_lab.measure.inputs import make_inputs, reference, rounded
+from gemm_lab.problem import DTYPE_BYTES
 from gemm_lab_lessons.shared.fault_injection import inject_fault
 
 RUNGS = [name for name in catalog.kernels() if name.startswith(("hopper/", "hopper_fp8/"))]

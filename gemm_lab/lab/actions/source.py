@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from gemm_lab import catalog, compiling, source_text
 from gemm_lab.cards.diff import Diff
-from gemm_lab.catalog import MATRICES, SCALES, Problem
 from gemm_lab.lab.launchable import Launchable
+from gemm_lab.problem import MATRICES, SCALES, Problem
 from gemm_results.errors import LabError
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import LaunchError

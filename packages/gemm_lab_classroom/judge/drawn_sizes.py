@@ -7,9 +7,9 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from gemm_lab.catalog import LONGEST_EDGE
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.on_simulator import smallest_size
+from gemm_lab.problem import LONGEST_EDGE
 
 # The range of drawn sizes that are larger than those of the exercise. One of m, n and k is at least twice the
 # exercise's largest, or for m and n five block tiles; at most it is so large that these multiply-adds and this edge are

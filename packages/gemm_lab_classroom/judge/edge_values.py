@@ -12,8 +12,8 @@ from dataclasses import replace
 import ml_dtypes
 import numpy as np
 
-from gemm_lab.catalog import Problem
 from gemm_lab.measure.inputs import Inputs, make_inputs
+from gemm_lab.problem import Problem
 from gemm_lab_classroom.judge.unusual_values import along_k, full_mantissas
 from gpu_simulator.hardware.number_types import dtype_of
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gemm_lab.catalog import LONGEST_EDGE
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.on_simulator import limits
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.judges.run_faults import FAULTS
+from gemm_lab.problem import LONGEST_EDGE
 from gemm_lab_classroom.judge.widening import Widening, widened
 
 EDGE = 128  # of the smallest of the three products; the others have two and three times this edge

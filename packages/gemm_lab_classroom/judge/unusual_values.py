@@ -16,8 +16,8 @@ from dataclasses import replace
 import ml_dtypes
 import numpy as np
 
-from gemm_lab.catalog import Problem
 from gemm_lab.measure.inputs import Inputs, make_inputs, reference
+from gemm_lab.problem import Problem
 from gpu_simulator.hardware.number_types import dtype_of
 
 LARGE = {"f16": 128.0, "f32": 8192.0}  # by accumulator type; sums of K products with one such number stay exact

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from fake_cupy import FakeGpu, view
 
-from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import wire_problem
+from gemm_lab.problem import Problem
 from gemm_results.errors import LabError
 from gpu_runner import operations
 from gpu_runner import support as support_module
