@@ -43,8 +43,8 @@ def check_kernel(
     """Check a kernel with small integers, then with sums that cancel, then with normally distributed numbers.
 
     Returns the verdicts up to the first that failed. The second check shows whether the sums are kept in the type that
-    the ladder names; one block tile is enough for that (`sum_size`). `launch` runs the kernel, by default on the GPU
-    (see `measure.check.check`). sms: see `Kernel.grid`.
+    the ladder names; one block tile is enough for that (`sum_size`), unless the kernel is made for m × n × k.
+    `launch` runs the kernel, by default on the GPU (see `measure.check.check`). sms: see `Kernel.grid`.
     """
 
     def checked(kind: str, size: tuple[int, int, int]) -> Verdict:
@@ -61,15 +61,24 @@ def check_kernel(
         )
 
     asked, least = (m, n, k), sum_size(kernel, m, n, k)
+
+    def checked_sums() -> Verdict:
+        if least != asked:
+            try:
+                verdict = checked("cancelling", least)
+                if verdict:
+                    return verdict
+                if checked("integers", least):
+                    where = f"Small integers give the exact result. At {' × '.join(map(str, least))}: "
+                    return replace(verdict, message=where + verdict.message)
+            except SimulatorError:
+                pass  # as below: a kernel may be made for the size that was asked for
+        return checked("cancelling", asked)
+
     verdicts = []
-    for kind, size in (("integers", asked), ("cancelling", least), ("normal", asked)):
-        verdict = checked(kind, size)
-        if not verdict and size != asked:
-            plain = checked("integers", size)  # another mistake at this size shows here, too
-            where = f"Small integers give the exact result at {m} × {n} × {k}. At {' × '.join(map(str, size))}: "
-            verdict = replace(verdict if plain else plain, message=where + (verdict if plain else plain).message)
-        verdicts.append(verdict)
-        if not verdict:
+    for one in (lambda: checked("integers", asked), checked_sums, lambda: checked("normal", asked)):
+        verdicts.append(one())
+        if not verdicts[-1]:
             break
     return verdicts
 
@@ -87,11 +96,8 @@ def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
 def sum_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
     """(m, n, k) at which cancelling sums are checked: `smallest_size` with four promotions.
 
-    It is m × n × k itself if that costs little and is deep enough, if a block tile is no whole cluster, or if the
-    kernel names no block tile: it may be made for this size.
+    It is m × n × k itself if that costs little and is deep enough, or if a block tile is no whole cluster.
     """
-    if "BLOCK_M" not in kernel.config:
-        return m, n, k
     rows, columns, depth = smallest_size(kernel)
     size = rows, columns, max(depth, 4 * kernel.problem.promotion)
     if k >= 4 * kernel.problem.promotion and m * n * k <= max(prod(size), FEW_PRODUCTS):
