@@ -28,9 +28,11 @@ from gpu_simulator.errors import ConfigError, SizeError
 
 LONGEST_EDGE = 65_536  # the largest M, N or K
 MATRICES = ("a", "b", "c", "d")
-OPERANDS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
+SCALES = ("scale_a", "scale_b")
+OPERANDS = (*MATRICES, "m", "n", "k", "alpha", "beta", *SCALES)
+SCALE_BLOCK = 128  # neighbours along K that share a factor of `SCALES`; of B also so many columns
 RENAMED = {"lessons": "first_kernels"}  # ladders that answer to an older name
-DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "e4m3": 1}
 
 
 class UnknownKernel(LabError):
@@ -61,10 +63,13 @@ class Problem:
 
     compute: the type to which a kernel rounds A and B before it multiplies, "" if it does not round them. The exact
     result is then the product of the rounded matrices.
-    arguments: the kernel's parameters in order, each one of a b c d m n k alpha beta, or the name of one of
-    `tensor_maps`.
+    promotion: after so many k, what the tensor cores have added goes to sums in dtype_acc; 0: it stays where it is.
+    arguments: the kernel's parameters in order, each one of a b c d m n k alpha beta scale_a scale_b, or the name of
+    one of `tensor_maps`.
     Row-major A is stored as (M, K) and row-major B as (K, N); column-major operands are stored transposed, A as (K, M)
     and B as (N, K). C and D are row-major (M, N).
+    scale_a, of shape (⌈K/128⌉, M), and scale_b, of shape (⌈N/128⌉, ⌈K/128⌉), are f32 factors: element (m, k) of A
+    stands for A[m, k] · scale_a[k // 128, m], and (k, n) of B for B[k, n] · scale_b[n // 128, k // 128].
     """
 
     formula: str
@@ -76,6 +81,7 @@ class Problem:
     arguments: tuple[str, ...]
     compute: str = ""
     tensor_maps: tuple[tuple[str, MapSpec], ...] = ()
+    promotion: int = 0
 
     def configured(self, config: Mapping[str, int]) -> Problem:
         """The problem with the boxes and swizzles of its tensor maps as numbers, for this configuration."""
@@ -92,8 +98,9 @@ class Problem:
 
     @property
     def arrays(self) -> list[str]:
-        """The matrices that a launch returns, in its order; one that only tensor maps use has the first map's place."""
-        maps, direct, found = dict(self.tensor_maps), {name for name in self.arguments if name in MATRICES}, []
+        """The arrays that a launch returns, in its order; one that only tensor maps use has the first map's place."""
+        known = (*MATRICES, *SCALES)
+        maps, direct, found = dict(self.tensor_maps), {name for name in self.arguments if name in known}, []
         for name in self.arguments:
             matrix = maps[name].array if name in maps else name
             if name in direct or (name in maps and matrix not in direct and matrix not in found):
@@ -110,9 +117,21 @@ class Problem:
         """Whether the operation reads C, and so has the parameters alpha and beta."""
         return "c" in self.arrays
 
+    @property
+    def scaled(self) -> bool:
+        """Whether the operation multiplies A and B by `scale_a` and `scale_b`."""
+        return "scale_a" in self.arrays
+
+    def dtype(self, operand: str) -> str:
+        """The type in which an array is stored."""
+        return "f32" if operand in SCALES else self.dtype_in if operand in "ab" else self.dtype_out
+
     def shape(self, operand: str, m: int, n: int, k: int) -> tuple[int, int]:
-        """(rows, columns) of `operand` (a, b, c or d) as it is stored, for an m by n by k product."""
-        logical = {"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[operand]
+        """(rows, columns) of an array as it is stored, for an m by n by k product."""
+        blocks_n, blocks_k = -(-n // SCALE_BLOCK), -(-k // SCALE_BLOCK)
+        logical = {
+            "a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n), "scale_a": (blocks_k, m), "scale_b": (blocks_n, blocks_k),
+        }[operand]  # fmt: skip
         layout = {"a": self.layout_a, "b": self.layout_b}.get(operand, "row")
         return logical if layout == "row" else logical[::-1]
 
@@ -284,7 +303,7 @@ class LadderSpec:
 
 _RUNG_KEYS = {
     "file", "name", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",
-    "flops_per_thread", "published", "compute", "spills", "tensor_maps", "arguments",
+    "flops_per_thread", "published", "compute", "spills", "tensor_maps", "arguments", "promotion",
 }  # fmt: skip
 _LADDER_KEYS = {
     "title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid", "cluster",
@@ -329,10 +348,13 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
     name, config = rung.get("name", source_path.stem), {**data.get("config", {}), **rung.get("config", {})}
     source = source_path.read_text(encoding="utf-8")
     arguments = tuple(rung.get("arguments", problem.arguments))
+    promotion = rung.get("promotion", problem.promotion)
     maps = _tensor_maps({**data.get("tensor_maps", {}), **rung.get("tensor_maps", {})}, f"{folder.name}/ladder.toml")
     unknown = set(arguments) - set(OPERANDS) - set(maps)
     if unknown:
         raise ConfigError(f"{folder.name}/ladder.toml: unknown arguments {listed(sorted(unknown))}.")
+    if set(SCALES) & set(arguments) and (problem.layout_a, problem.layout_b) != ("row", "col"):
+        raise ConfigError(f"{folder.name}/ladder.toml: scales need a row-major A and a column-major B.")
     used = tuple((key, spec) for key, spec in maps.items() if key in arguments)
     grid = tuple(str(expression) for expression in rung.get("grid", data.get("grid")))
     extends = rung.get("extends")
@@ -346,7 +368,7 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
         path=source_path,
         source=state(source, config) if "name" in rung else source,  # one file, many configurations
         targets=tuple(rung.get("targets", data["targets"])),
-        problem=replace(problem, compute=compute, arguments=arguments, tensor_maps=used),
+        problem=replace(problem, compute=compute, promotion=promotion, arguments=arguments, tensor_maps=used),
         grid=(*grid, *("1",) * (3 - len(grid))),
         config=config,
         configs=rung.get("on", {}),
@@ -379,9 +401,9 @@ def _tensor_maps(table: dict, where: str) -> dict[str, MapSpec]:
     found = {}
     for name, entry in table.items():
         _known(entry, _MAP_KEYS, f"{where}, tensor map {name}")
-        if entry.get("array") not in MATRICES or name in OPERANDS or not entry.get("box"):
+        if entry.get("array") not in (*MATRICES, *SCALES) or name in OPERANDS or not entry.get("box"):
             raise ConfigError(
-                f"{where}: the tensor map “{name}” needs a name of its own, an array (a, b, c or d) and "
+                f"{where}: the tensor map “{name}” needs a name of its own, an array (a, b, c, d or a scale) and "
                 'a box, such as { array = "a", box = ["BLOCK_K", "BLOCK_M"], swizzle = 128 }.'
             )
         found[name] = MapSpec(entry["array"], tuple(entry["box"]), entry.get("swizzle", 0))
@@ -397,7 +419,7 @@ def _known(table: dict, keys: set[str], where: str) -> None:
 @lru_cache(maxsize=1)
 def ladders() -> dict[str, LadderSpec]:
     """All ladders by name, in the order in which the series teaches them."""
-    order = ["simt", "first_kernels", "t4", "ampere", "rtx5090", "wmma", "hopper", "b200", "ceilings"]
+    order = ["simt", "first_kernels", "t4", "ampere", "rtx5090", "wmma", "hopper", "hopper_fp8", "b200", "ceilings"]
     folders = [path.parent for path in data_dir("kernels").glob("*/ladder.toml")]
     folders.sort(key=lambda f: (order.index(f.name) if f.name in order else len(order), f.name))
     return {folder.name: read_ladder(folder) for folder in folders}

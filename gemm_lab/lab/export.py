@@ -23,7 +23,31 @@ from gpu_simulator.hardware.data_sheets import gpu
 
 _INCLUDE = re.compile(r'^#include "([^"]+)".*$', re.M)
 _GRID = re.compile(r"(?:\b(?:cdiv|M|N|K)\b|[\d\s+*/(),-])+")
-_C_TYPES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float"}
+_C_TYPES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float", "e4m3": "__nv_fp8_e4m3"}
+# The parts of main that a problem with scales has beyond others.
+_SCALES = {
+    "FILL_SCALES": """// Fills an array with 1/2, 1 and 2, or with any factors between.
+__global__ void fill_scales(float* array, size_t count, unsigned seed, bool normal) {
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
+    const unsigned h = hash((unsigned)i ^ hash(seed));
+    array[i] = normal ? exp2f(h * 0x1p-31f - 1.0f) : ldexpf(1.0f, (int)(h % 3) - 1);
+  }
+}
+""",
+    "SCALE_PARAMETERS": ", const float* scale_a, const float* scale_b",
+    "SCALE_FACTORS": (
+        "\n           * scale_a[i / 128 * (size_t)M + row] * scale_b[col / 128 * (size_t)((K + 127) / 128) + i / 128]"
+    ),
+    "MAKE_SCALES": """  float *scale_a, *scale_b;
+  const size_t scales_a = (size_t)host_cdiv(K, 128) * M, scales_b = (size_t)host_cdiv(N, 128) * host_cdiv(K, 128);
+  require(cudaMalloc(&scale_a, scales_a * sizeof *scale_a), "scales of A");
+  require(cudaMalloc(&scale_b, scales_b * sizeof *scale_b), "scales of B");
+""",
+    "FILL_SCALES_ALL": """
+    fill_scales<<<1024, 256>>>(scale_a, scales_a, 4u, normal); fill_scales<<<1024, 256>>>(scale_b, scales_b, 5u, normal);
+""",
+    "SCALE_ARGUMENTS": ", scale_a, scale_b",
+}
 
 
 def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None = None, arch: str | None = None) -> str:
@@ -57,10 +81,11 @@ def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None =
         return _INCLUDE.sub(replace, text)
 
     source = source or spec.source
+    fp8 = "#include <cuda_fp8.h>\n" if spec.problem.dtype_in == "e4m3" else ""
     return (
         f"// {spec.name}, exported by gemm-lab.\n"
         f"// Build: nvcc -O3 -std=c++17 {target} FILE.cu   Run: ./a.out [m n k]\n"
-        f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source)}\n{_main(spec, config, source)}"
+        f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{fp8}{inline(source)}\n{_main(spec, config, source)}"
     )
 
 
@@ -111,6 +136,7 @@ def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
         MULTIPROCESSORS=export_launch.multiprocessors(spec),
         GRID=grid,
         SMEM=smem,
+        **(_SCALES if problem.scaled else dict.fromkeys(_SCALES, "")),
         START=export_launch.start(spec, config, t_in, t_out, smem, arguments),
     )
 

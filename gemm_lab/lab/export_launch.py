@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gemm_lab.catalog import KernelSpec
+from gemm_lab.catalog import DTYPE_BYTES, KernelSpec
 
-_MAP_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32"}
-_ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+_MAP_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "e4m3": "UINT8"}
 
 
 def encoder(spec: KernelSpec) -> str:
@@ -25,13 +24,13 @@ def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:
     """Statements of `start` that create the tensor maps. Each variable has the name of the kernel's argument."""
     lines = []
     for name, made in spec.problem.configured(config).tensor_maps:
-        kind = spec.problem.dtype_in if made.array in "ab" else spec.problem.dtype_out
+        kind = spec.problem.dtype(made.array)
         rows, columns = _shape(spec, made.array)
         swizzle = f"{made.swizzle}B" if made.swizzle else "NONE"
         box_columns, box_rows = made.box
         lines.append(
             f"    const CUtensorMap {name} = tensor_map(CU_TENSOR_MAP_DATA_TYPE_{_MAP_TYPES[kind]}, "
-            f"{_ELEMENT_BYTES[kind]}, {made.array}, {rows}, {columns}, {box_columns}, {box_rows}, "
+            f"{DTYPE_BYTES[kind]}, {made.array}, {rows}, {columns}, {box_columns}, {box_rows}, "
             f"CU_TENSOR_MAP_SWIZZLE_{swizzle});\n"
         )
     return "".join(lines)
@@ -39,7 +38,10 @@ def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:
 
 def _shape(spec: KernelSpec, array: str) -> tuple[str, str]:
     """(rows, columns) of a matrix as it is stored in memory, as C expressions."""
-    logical = {"a": ("M", "K"), "b": ("K", "N")}.get(array, ("M", "N"))
+    blocks_n, blocks_k = "host_cdiv(N, 128)", "host_cdiv(K, 128)"
+    logical = {"a": ("M", "K"), "b": ("K", "N"), "scale_a": (blocks_k, "M"), "scale_b": (blocks_n, blocks_k)}.get(
+        array, ("M", "N")
+    )
     layout = {"a": spec.problem.layout_a, "b": spec.problem.layout_b}.get(array, "row")
     return logical if layout == "row" else logical[::-1]
 

@@ -308,13 +308,26 @@ class Kernel:
         return pipelines.recorded_pipeline(self, on) if on else pipelines.pipeline(self, m, n, k, sms, costs)
 
     @checked
-    def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:
+    def gemm(
+        self,
+        a: Any,
+        b: Any,
+        c: Any = None,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        *,
+        scale_a: Any = None,
+        scale_b: Any = None,
+    ) -> Any:
         """Compute D = alpha·A·B + beta·C for NumPy, CuPy or torch matrices; returns D as what A is, on A's device.
 
-        A is (m, k), B is (k, n), C and D are (m, n), in the kernel's input and output types. Raises `SizeError` for
-        shapes that do not fit and `ConfigError` for other types.
+        A is (m, k), B is (k, n), C and D are (m, n), in the kernel's input and output types. scale_a and scale_b, for a
+        kernel with scales, are float32 of shape (⌈k/128⌉, m) and (⌈n/128⌉, ⌈k/128⌉): one factor for 128 neighbours in
+        a row of A, and one for 128 × 128 values of B. Raises `SizeError` for shapes that do not fit and `ConfigError`
+        for other types.
         """
-        return multiplying.gemm(replace(self, machine=here()), a, b, c, alpha, beta)
+        scales = {"scale_a": scale_a, "scale_b": scale_b}
+        return multiplying.gemm(replace(self, machine=here()), a, b, c, alpha, beta, **scales)
 
     # ---- Display ----
 

@@ -1,4 +1,4 @@
-"""Converts matrices of NumPy, CuPy and torch to NumPy arrays, and checks their types and shapes."""
+"""Converts arrays of NumPy, CuPy and torch to NumPy arrays, and checks their types and shapes."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.catalog import Problem
+from gemm_lab.catalog import SCALES, Problem
 from gemm_lab.measure import inputs
 from gpu_simulator.errors import ConfigError, SizeError
+from gpu_simulator.hardware.number_types import dtype_of
 
-NUMPY_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
-
-
-def numpy_dtype(name: str) -> np.dtype:
-    """The NumPy type for "f16", "bf16" (from ml_dtypes) or "f32"."""
-    if name == "bf16":
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(NUMPY_NAMES[name])
+# torch's types that NumPy lacks, by name: ml_dtypes has them under the same names.
+FOREIGN = {"torch.bfloat16": "int16", "torch.float8_e4m3fn": "int8", "torch.float8_e5m2": "int8"}
 
 
 def as_numpy(array: Any, label: str) -> np.ndarray:
@@ -41,10 +34,10 @@ def as_numpy(array: Any, label: str) -> np.ndarray:
 
 def _of_torch(array: Any) -> np.ndarray:
     array = array.detach().cpu().resolve_conj().resolve_neg()
-    if str(array.dtype) == "torch.bfloat16":
+    if held := FOREIGN.get(str(array.dtype)):
         import torch
 
-        return array.contiguous().view(torch.int16).numpy().view(numpy_dtype("bf16"))
+        return array.contiguous().view(getattr(torch, held)).numpy().view(dtype_of(str(array.dtype)[len("torch.") :]))
     return array.numpy()
 
 
@@ -54,7 +47,7 @@ def like(given: Any, result: np.ndarray) -> Any:
     if module == "torch":
         import torch
 
-        if result.dtype == numpy_dtype("bf16"):  # NumPy's type for it is one that torch does not know
+        if result.dtype == dtype_of("bf16"):  # NumPy's type for it is one that torch does not know
             return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16).to(given.device)
         return torch.from_numpy(result).to(given.device)
     if module == "cupy":
@@ -73,10 +66,11 @@ def operand(array: Any, label: str, dtype: str) -> np.ndarray:
     values = as_numpy(array, label)
     if values.ndim != 2:
         raise SizeError(f"{label} has {values.ndim} dimensions; a matrix has two.")
-    if values.dtype != numpy_dtype(dtype):
-        name = NUMPY_NAMES[dtype]
+    if values.dtype != dtype_of(dtype):
+        name = dtype_of(dtype).name
         torch = type(array).__module__.split(".")[0] == "torch"
-        call = f"to(torch.{name})" if torch else f"astype({name!r})"
+        known = repr(name) if hasattr(np, name) else f"ml_dtypes.{name}"
+        call = f"to(torch.{name})" if torch else f"astype({known})"
         raise ConfigError(
             f"{label} is {values.dtype}; this kernel takes {name}. Convert it first, so that rounding is "
             f"your decision: {label}.{call}."
@@ -94,12 +88,38 @@ def check_shapes(a: np.ndarray, b: np.ndarray, c: np.ndarray | None) -> tuple[in
     return m, n, k
 
 
+def scales(problem: Problem, given: dict[str, Any], m: int, n: int, k: int) -> dict[str, np.ndarray]:
+    """The scales of A and B as the kernel reads them; {} for a problem without.
+
+    Raises `ConfigError` if they are missing, or given to a kernel without, `SizeError` for another shape.
+    """
+    passed = [name for name, array in given.items() if array is not None]
+    if not problem.scaled:
+        if passed:
+            raise ConfigError(f"This kernel computes {problem.formula} without scales; leave out {' and '.join(passed)}.")
+        return {}
+    found = {}
+    for name in SCALES:
+        shape = problem.shape(name, m, n, k)
+        if name not in passed:
+            raise ConfigError(f"This kernel multiplies by scales: pass {name}, float32 of shape {shape}.")
+        found[name] = np.ascontiguousarray(operand(given[name], name, "f32"))
+        if found[name].shape != shape:
+            turned = " It is that shape transposed." if found[name].shape == shape[::-1] else ""
+            blocks = "K / 128, M" if name == "scale_a" else "N / 128, K / 128"
+            raise SizeError(
+                f"{name} has shape {found[name].shape}; for these A and B it has to be {shape}, ({blocks}) rounded up."
+                + turned
+            )
+    return found
+
+
 def stored(array: np.ndarray, layout: str) -> np.ndarray:
     """A matrix in the layout that the kernel reads: "row" has contiguous rows, "col" contiguous columns."""
     return np.ascontiguousarray(array if layout == "row" else array.T)
 
 
 def arguments(problem: Problem, arrays: dict[str, np.ndarray], m: int, n: int, k: int, alpha: float, beta: float):
-    """The kernel's arguments in the order of its parameters. `arrays` has the matrices by name: a, b, c, d."""
+    """The kernel's arguments in the order of its parameters. `arrays` has the arrays by name."""
     values: dict[str, Any] = {**arrays, "m": m, "n": n, "k": k, "alpha": float(alpha), "beta": float(beta)}
     return inputs.arguments(problem, values)

@@ -13,7 +13,7 @@ import numpy as np
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.guesses import ALL_NAN, guess
-from gemm_lab.measure.inputs import Inputs, integer_limit, make_inputs, reference, rounded, scales
+from gemm_lab.measure.inputs import Inputs, integer_limit, large_products, make_inputs, reference, rounded, scales
 
 __all__ = ["Inputs", "Verdict", "bound", "check", "element_limits", "make_inputs", "reference", "verdict"]
 
@@ -26,7 +26,7 @@ class Verdict:
     """The result of a check. It is true if the output passed.
 
     message: the result in a sentence.   first_bad: (row, column) of the first wrong element.
-    error: ‖out − ref‖/‖ref‖, or for integers the largest |out − ref|.   bound: the largest error that passes.
+    error: ‖out − ref‖/‖ref‖, or for whole numbers the largest |out − ref|.   bound: the largest error that passes.
     bad_tiles: (row, column) of up to eight block tiles with wrong elements.   wrong: number of wrong elements.
     milliseconds: the time of the only launch, if it was measured.
     """
@@ -61,7 +61,7 @@ def verdict(
 ) -> Verdict:
     """Compare `out` (M, N) with the exact `ref` (float64, M, N).
 
-    For kind "integers", every element has to equal the rounded reference. For "normal", every element has to be within
+    For "integers" and "cancelling", every element has to equal the rounded reference. For "normal", every element has to be within
     `element_limits` and the whole within `bound`. NaN and infinity never pass. block: (BLOCK_M, BLOCK_N[, BLOCK_K]).
     inputs: if given, the message may also name the likely mistake.
     """
@@ -70,10 +70,11 @@ def verdict(
     if got.shape != ref.shape:
         return Verdict(False, f"D has shape {got.shape}; it has to be {ref.shape}.", (0, 0), math.inf, 0.0)
     finite = np.isfinite(got)
-    expected = rounded(ref, problem)
+    exact = kind != "normal"
+    expected = rounded(ref, problem) if exact else ref
     with np.errstate(invalid="ignore"):
-        difference = np.where(finite, np.abs(got - (expected if kind == "integers" else ref)), np.inf)
-    if kind == "integers":
+        difference = np.where(finite, np.abs(got - expected), np.inf)
+    if exact:
         right, limit, error = got == expected, 0.0, float(difference.max(initial=0.0))
     else:
         absolute, relative = element_limits(problem, k, scales(problem)[0])
@@ -95,16 +96,11 @@ def verdict(
         )
     row, column = (int(index) for index in np.unravel_index(np.argmax(wrong), wrong.shape))
     tiles = bad_tiles(wrong, block)
-    hint = guess(got, expected if kind == "integers" else ref, wrong, tiles, block, kind, problem, inputs)
-    message = _failing(
-        (row, column),
-        got[row, column],
-        (expected if kind == "integers" else ref)[row, column],
-        count,
-        wrong.size,
-        block,
-        hint,
-    )
+    hint = guess(got, expected, wrong, tiles, block, kind, problem, inputs)
+    if kind == "cancelling" and not hint:
+        reached = 2 ** large_products(problem, k)[0]
+        hint = f"Its partial sums reach {reached:,} before they cancel. Are they kept in {problem.dtype_acc} all the time?"
+    message = _failing((row, column), got[row, column], expected[row, column], count, wrong.size, block, hint)
     return Verdict(False, message, (row, column), error, limit, tuple(tiles[:8]), count)
 
 
@@ -116,7 +112,7 @@ def bad_tiles(wrong: np.ndarray, block: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _passing(kind: str, error: float, limit: float) -> str:
-    if kind == "integers":
+    if kind != "normal":
         return "every element equals the exact result"
     if math.isinf(limit):
         return f"relative error {error:.1e}, every element within its own limit"
@@ -169,10 +165,10 @@ def check(
 ) -> Verdict:
     """Make inputs, launch the kernel and compare its output. launch: the simulator's; by default the GPU's.
 
-    On a GPU, inputs and reference of sizes above 1024 are made on the device and compared there; otherwise NumPy does
-    this in this process. A kernel that overwrites an operand other than D does not pass if the check runs here.
+    On a GPU, inputs and reference of sizes above 1024 are made on the device and compared there, unless the kind is
+    "cancelling"; otherwise NumPy does this in this process. A kernel that overwrites an operand other than D does not pass if the check runs here.
     """
-    if launch is None and max(m, n, k) > NUMPY_UP_TO:
+    if launch is None and max(m, n, k) > NUMPY_UP_TO and kind != "cancelling":
         return _on_device(compiled, problem, grid, m, n, k, tuple(block or (128, 128)), kind, seed, cluster)
     inputs = make_inputs(problem, m, n, k, kind, seed)
     names = {"names": problem.arguments} if launch is None else {}
@@ -203,7 +199,7 @@ def wire_problem(problem: Problem) -> dict[str, Any]:
     """The problem as the worker takes it: the fields of `gpu_runner.timing.verify.Inputs`, and `multiplied`."""
     return {
         name: getattr(problem, name)
-        for name in ("dtype_in", "dtype_acc", "dtype_out", "layout_a", "layout_b", "uses_c", "multiplied")
+        for name in ("dtype_in", "dtype_acc", "dtype_out", "layout_a", "layout_b", "uses_c", "multiplied", "scaled")
     }
 
 

@@ -33,7 +33,7 @@ def guess(
     """A sentence that names the mistake if the output matches a known one, else None.
 
     got, expected: float64 of shape (M, N).   wrong: where they differ, bool of the same shape.   tiles: (row, column)
-    of the block tiles with wrong elements.   block: (BLOCK_M, BLOCK_N[, BLOCK_K]).   kind: "integers" or "normal".
+    of the block tiles with wrong elements.   block: (BLOCK_M, BLOCK_N[, BLOCK_K]).   kind: of the inputs.
     """
     nan = np.isnan(got)
     if nan.all():
@@ -49,7 +49,7 @@ def guess(
     def alike(candidate: np.ndarray) -> bool:
         if candidate.shape != got.shape:
             return False
-        tolerance = (0.5 if kind == "integers" else absolute) + 2 * relative * np.abs(candidate)
+        tolerance = (absolute if kind == "normal" else 0.5) + 2 * relative * np.abs(candidate)
         with np.errstate(invalid="ignore"):
             return bool((np.abs(got - candidate) <= tolerance).mean() >= ALIKE)
 

@@ -1,8 +1,9 @@
 // Kernels the worker needs for its own work: make inputs, convert, compare. Compiled for the GPU at hand.
-// Element types: 0 = f16, 1 = bf16, 2 = f32.
+// Element types: 0 = f16, 1 = bf16, 2 = f32, 3 = e4m3.
 typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned short u16;
+typedef unsigned char u8;
 
 __device__ u16 round_f16(float value) {
   u16 bits;
@@ -16,8 +17,23 @@ __device__ u16 round_bf16(float value) {
   return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
 }
 
+// To the nearest, ties to even, as the instruction does that older GPUs lack; too large numbers become 448.
+__device__ u8 round_e4m3(float value) {
+  u32 bits = __float_as_uint(value), sign = bits >> 24 & 0x80;
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7f;
+  int exponent = max(static_cast<int>(bits >> 23 & 0xff) - 127, -6);  // of the last bit that stays: exponent - 3
+  float steps = rintf(ldexpf(fminf(fabsf(value), 448.0f), 3 - exponent));
+  return sign | min((exponent + 6) * 8 + static_cast<int>(steps), 0x7e);
+}
+
 __device__ float load(const void* data, u64 index, int type) {
   if (type == 2) return static_cast<const float*>(data)[index];
+  if (type == 3) {
+    int byte = static_cast<const u8*>(data)[index], exponent = byte >> 3 & 15, fraction = byte & 7;
+    if ((byte & 0x7f) == 0x7f) return __uint_as_float(0x7fffffffu);
+    float size = ldexpf(static_cast<float>(fraction + (exponent ? 8 : 0)), max(exponent, 1) - 10);
+    return byte & 0x80 ? -size : size;
+  }
   u16 bits = static_cast<const u16*>(data)[index];
   if (type == 1) return __uint_as_float(static_cast<u32>(bits) << 16);
   float value;
@@ -27,6 +43,7 @@ __device__ float load(const void* data, u64 index, int type) {
 
 __device__ void store(void* data, u64 index, int type, float value) {
   if (type == 2) static_cast<float*>(data)[index] = value;
+  else if (type == 3) static_cast<u8*>(data)[index] = round_e4m3(value);
   else static_cast<u16*>(data)[index] = type == 1 ? round_bf16(value) : round_f16(value);
 }
 
@@ -57,6 +74,24 @@ fill_integers(void* data, u64 count, int type, u64 seed, int limit) {
   FOR_EACH(i, count) {
     int value = static_cast<int>((mix(mix(seed) ^ i) >> 20) % (2 * limit + 1)) - limit;
     store(data, i, type, static_cast<float>(value));
+  }
+}
+
+// Factors of 1/2 to 2: powers of two, or any.
+extern "C" __global__ void __launch_bounds__(256) fill_scales(float* data, u64 count, u64 seed, int powers) {
+  FOR_EACH(i, count) {
+    float u = static_cast<float>(mix(mix(seed) ^ i) >> 40) * 1.1920929e-7f - 1.0f;
+    data[i] = powers ? ldexpf(1.0f, static_cast<int>(rintf(u))) : exp2f(u);
+  }
+}
+
+// Multiplies rows of `columns` values by the factors of their blocks of row_block rows and column_block columns.
+extern "C" __global__ void __launch_bounds__(256)
+scale(float* values, u64 count, u64 columns, const float* factors, int row_block, int column_block, u64 row_step,
+      u64 column_step) {
+  FOR_EACH(i, count) {
+    u64 row = i / columns, column = i % columns;
+    values[i] *= factors[row / row_block * row_step + column / column_block * column_step];
   }
 }
 

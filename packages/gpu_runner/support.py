@@ -12,8 +12,8 @@ import numpy as np
 from gpu_runner.driver import Buffer, Device, Function, words
 from gpu_runner.faults import RunnerError
 
-TYPES = {"f16": 0, "bf16": 1, "f32": 2}
-BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+TYPES = {"f16": 0, "bf16": 1, "f32": 2, "e4m3": 3}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "e4m3": 1}
 SOURCE = Path(__file__).with_name("support.cu")
 
 
@@ -83,6 +83,19 @@ class Support:
     def integers(self, buffer: Buffer, count: int, dtype: str, seed: int, limit: int) -> None:
         """Fill `count` elements with whole numbers from -limit to limit."""
         self._run("fill_integers", buffer, U64(count), TYPES[dtype], U64(seed), limit)
+
+    def scales(self, buffer: Buffer, count: int, seed: int, powers: bool) -> None:
+        """Fill `count` f32 elements with factors from 1/2 to 2; with `powers`, with powers of two."""
+        self._run("fill_scales", buffer, U64(count), U64(seed), int(powers))
+
+    def scale(
+        self, values: Buffer, count: int, columns: int, factors: Buffer, block: tuple[int, int], steps: tuple[int, int]
+    ) -> None:
+        """Multiply a row-major f32 matrix of `columns` columns by the factors of its blocks.
+
+        block: (rows, columns) of a block.   steps: elements of `factors` from one block to the next, down and across.
+        """
+        self._run("scale", values, U64(count), U64(columns), factors, *block, *map(U64, steps))
 
     def widen(self, out: Buffer, source: Buffer, count: int, dtype: str) -> None:
         """Convert `count` elements of `dtype` to f32."""

@@ -213,7 +213,7 @@ def test_arrays_of_torch_become_numpy():
     values = torch.arange(6, dtype=torch.float32).reshape(2, 3)
     assert np.array_equal(operands.as_numpy(values, "A"), values.numpy())
     brain = values.to(torch.bfloat16)
-    assert operands.as_numpy(brain, "A").dtype == operands.numpy_dtype("bf16")
+    assert operands.as_numpy(brain, "A").dtype == dtype_of("bf16")
     assert np.array_equal(operands.as_numpy(brain, "A").astype(np.float32), values.numpy())
     assert operands.as_numpy(values.T.requires_grad_(), "A").shape == (3, 2)
     assert np.array_equal(operands.as_numpy(torch._neg_view(values), "A"), -values.numpy())

@@ -12,9 +12,12 @@ from gemm_lab.lab.actions.source import require_form
 from gemm_lab.lab.launchable import Launchable
 from gemm_results.errors import LabError
 from gpu_simulator.errors import ConfigError
+from gpu_simulator.hardware.number_types import dtype_of
 
 
-def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:
+def gemm(
+    kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0, **scales: Any
+) -> Any:
     """Implements `Kernel.gemm`, on the GPU or on the simulator."""
     problem, spec = kernel.problem, kernel.spec
     if spec.ceiling:
@@ -27,12 +30,13 @@ def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, 
     addend = None if c is None else operands.operand(c, "C", problem.dtype_out)
     m, n, k = operands.check_shapes(left, right, addend)
     spec.require_size(kernel.config, m, n, k)
-    dtype = operands.numpy_dtype(problem.dtype_out)
+    dtype = dtype_of(problem.dtype_out)
     arrays = {
         "a": operands.stored(left, problem.layout_a),
         "b": operands.stored(right, problem.layout_b),
         "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
         "d": np.full((m, n), np.nan, dtype),
+        **operands.scales(problem, scales, m, n, k),
     }
     compiled, args = kernel.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
     require_form(kernel, compiled)

@@ -109,13 +109,10 @@ def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, s
 def _arguments(kernel: Launchable, m: int, n: int, k: int) -> list:
     problem = kernel.problem
 
-    def array(name: str) -> np.ndarray:
-        rows, columns = problem.shape(name, m, n, k)
-        layout = {"a": problem.layout_a, "b": problem.layout_b}.get(name, "row")
-        kind = dtype_of(problem.dtype_in if name in "ab" else problem.dtype_out)
-        return np.empty((rows, columns) if layout == "row" else (columns, rows), kind)  # never read or written
+    def array(name: str) -> np.ndarray:  # never read or written
+        return np.empty(problem.shape(name, m, n, k), dtype_of(problem.dtype(name)))
 
-    return arguments(problem, {name: array(name) for name in "abcd"}, m, n, k, 1.0, 0.0)
+    return arguments(problem, {name: array(name) for name in problem.arrays}, m, n, k, 1.0, 0.0)
 
 
 def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from gemm_lab import catalog, compiling, source_text
 from gemm_lab.cards.diff import Diff
-from gemm_lab.catalog import MATRICES, Problem
+from gemm_lab.catalog import MATRICES, SCALES, Problem
 from gemm_lab.lab.launchable import Launchable
 from gemm_results.errors import LabError
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import LaunchError
 
-C_NAMES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float"}
+C_NAMES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float", "e4m3": "__nv_fp8_e4m3"}
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(?P<type>\w+)[^,\[]*?\w+(?:\[(?P<bytes>\d+)\])?\s*$")
 
 
@@ -143,8 +143,8 @@ def parameters(compiled: Compiled) -> list[str]:
 
 def _wanted(name: str, problem: Problem) -> tuple[set[str], str]:
     """The PTX types that the argument `name` may have, and its declaration in CUDA C++."""
-    if name in MATRICES:
-        constant, kind = "const " * (name in "abc"), problem.dtype_out if name in "cd" else problem.dtype_in
+    if name in (*MATRICES, *SCALES):
+        constant, kind = "const " * (name != "d"), problem.dtype(name)
         return {"u64", "s64", "b64"}, f"{constant}{C_NAMES.get(kind, kind)}* gmem_{name}"
     if name in "mnk":
         return {"u32", "s32", "b32"}, f"int {name.upper()}"

@@ -21,12 +21,12 @@ template <class T> __global__ void fill(T* array, size_t count, unsigned seed, b
     array[i] = T(normal ? radius * cosf(angle) : (float)((int)(h % 3) - 1));
   }
 }
-__global__ void compare(const $T_IN* a, const $T_IN* b, const $T_OUT* c, const $T_OUT* d, int M, int N, int K,
-                        float alpha, float beta, int* wrong) {
+$FILL_SCALES__global__ void compare(const $T_IN* a, const $T_IN* b, const $T_OUT* c, const $T_OUT* d, int M, int N, int K,
+                        float alpha, float beta, int* wrong$SCALE_PARAMETERS) {
   const size_t row = blockIdx.y, col = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
   if (col >= N) return;
   float sum = 0.0f;
-  for (size_t i = 0; i < K; i++) sum += (float)a[$AT_A] * (float)b[$AT_B];
+  for (size_t i = 0; i < K; i++) sum += (float)a[$AT_A] * (float)b[$AT_B]$SCALE_FACTORS;
   const float want = (float)$T_OUT(alpha * sum + (beta != 0.0f ? beta * (float)c[row * N + col] : 0.0f));
   if (!((float)d[row * N + col] == want)) atomicAdd(wrong, 1);
 }
@@ -51,16 +51,16 @@ int main(int argc, char** argv) {
   require(cudaMalloc(&all_c, sets * size_d * sizeof *all_c), "C");
   require(cudaMalloc(&all_d, sets * size_d * sizeof *all_d), "D");
   require(cudaMalloc(&wrong, sizeof *wrong), "counter"); cudaMemset(wrong, 0, sizeof *wrong);
-  const auto fill_all = [&](bool normal) {
+$MAKE_SCALES  const auto fill_all = [&](bool normal) {
     fill<<<1024, 256>>>(all_a, sets * size_a, 1u, normal); fill<<<1024, 256>>>(all_b, sets * size_b, 2u, normal);
-    fill<<<1024, 256>>>(all_c, sets * size_d, 3u, normal);
+    fill<<<1024, 256>>>(all_c, sets * size_d, 3u, normal);$FILL_SCALES_ALL
   };
   fill_all(false); cudaMemset(all_d, 0xff, sets * size_d * sizeof *all_d);   // NaN in every type
 $MULTIPROCESSORS  const dim3 grid($GRID);
   require(cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, $SMEM), "shared memory");
 $START  start(0);
   require(cudaGetLastError(), "launch"); require(cudaDeviceSynchronize(), "kernel");
-  compare<<<dim3(host_cdiv(N, 256), M), 256>>>(all_a, all_b, all_c, all_d, M, N, K, alpha, beta, wrong);
+  compare<<<dim3(host_cdiv(N, 256), M), 256>>>(all_a, all_b, all_c, all_d, M, N, K, alpha, beta, wrong$SCALE_ARGUMENTS);
   int count; require(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost), "check");
   std::printf("%s: %d of %zu elements wrong\n", count ? "FAIL" : "PASS", count, (size_t)M * N);
   fill_all(true);

@@ -2,11 +2,13 @@
 
 The reference multiplies the inputs converted to f32, with FP32 accumulation and no TF32. Products of f16 and bf16
 values are exact in f32, so for whole numbers of a small range the reference is the exact result. If a kernel rounds its
-f32 inputs before it multiplies, the reference multiplies the rounded ones.
+f32 inputs before it multiplies, the reference multiplies the rounded ones. Products of 8-bit values with scales are
+exact in f32 too if the scales are powers of two; else the scaled operands are rounded to f32 first.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,12 +18,13 @@ from gpu_runner.support import BYTES, Comparison, Support
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 ROWS_AT_ONCE = 4096
+SCALE_BLOCK = 128  # neighbours along K that share a scale; of B also so many columns
 
 
 class Inputs:
-    """A, B, C and D of one problem on the device.
+    """A, B, C and D of one problem on the device, and the scales of A and B if it has such.
 
-    `problem` has dtype_in, dtype_acc, dtype_out, layout_a, layout_b and uses_c. `kind` is "normal" for N(0, 1) or
+    `problem` has dtype_in, dtype_acc, dtype_out, layout_a, layout_b, uses_c and perhaps scaled. `kind` is "normal" for N(0, 1) or
     "integers" for whole numbers from -limit to limit. D is filled with NaN.
     """
 
@@ -45,15 +48,37 @@ class Inputs:
             self.a, self.b, self.c, self.d = (
                 self._make(name, kind, seed * 4 + i, limit) for i, name in enumerate("abcd")
             )
+            self.scale_a, self.scale_b = (
+                self._scales(name, kind == "integers", ~(seed * 2 + i) % 2**64)
+                for i, name in enumerate(("scale_a", "scale_b"))
+            )
         except Exception:
             self.free()
             raise
 
+    def shape(self, operand: str) -> tuple[int, int]:
+        """(rows, columns) of an array as it is stored."""
+        blocks_n, blocks_k = -(-self.n // SCALE_BLOCK), -(-self.k // SCALE_BLOCK)
+        rows, columns = {
+            "a": (self.m, self.k), "b": (self.k, self.n), "scale_a": (blocks_k, self.m), "scale_b": (blocks_n, blocks_k)
+        }.get(operand, (self.m, self.n))  # fmt: skip
+        return (columns, rows) if self.problem.get(f"layout_{operand}") == "col" else (rows, columns)
+
+    def dtype(self, operand: str) -> str:
+        return "f32" if "scale" in operand else self.problem["dtype_in" if operand in "ab" else "dtype_out"]
+
+    def _scales(self, name: str, powers: bool, seed: int) -> Buffer | None:
+        if not self.problem.get("scaled"):
+            return None
+        count = math.prod(self.shape(name))
+        self.held.append(Buffer(self.device, 4 * count))
+        self.support.scales(self.held[-1], count, seed, powers)
+        return self.held[-1]
+
     def _make(self, name: str, kind: str, seed: int, limit: int) -> Buffer | None:
         if name == "c" and not self.problem["uses_c"]:
             return None
-        count = {"a": self.m * self.k, "b": self.k * self.n}.get(name, self.m * self.n)
-        dtype = self.problem["dtype_in" if name in "ab" else "dtype_out"]
+        count, dtype = math.prod(self.shape(name)), self.dtype(name)
         buffer = Buffer(self.device, count * BYTES[dtype])
         self.held.append(buffer)
         if name == "d":
@@ -69,7 +94,7 @@ class Inputs:
         return sum(buffer.nbytes for buffer in self.held)
 
     def argument(self, token: Any, alpha: float, beta: float) -> Any:
-        """The kernel argument that `token` names: a b c d m n k alpha beta, or ("map", operand, box, swizzle).
+        """The kernel argument that `token` names: an array, m n k alpha beta, or ("map", operand, box, swizzle).
 
         Any other token is itself the argument.
         """
@@ -87,15 +112,14 @@ class Inputs:
             "k": self.k,
             "alpha": float(alpha),
             "beta": float(beta),
+            "scale_a": self.scale_a,
+            "scale_b": self.scale_b,
         }[token]
 
     def tensor_map(self, operand: str, box: tuple[int, ...], swizzle: int) -> Mapped:
-        """The tensor map of operand a, b, c or d. `box`: elements, innermost dimension first; `swizzle`: bytes."""
-        rows, columns = {"a": (self.m, self.k), "b": (self.k, self.n)}.get(operand, (self.m, self.n))
-        if self.problem.get(f"layout_{operand}") == "col":
-            rows, columns = columns, rows
-        element = self.problem["dtype_in" if operand in "ab" else "dtype_out"]
-        return Mapped(TensorMap.of_shape(element, (rows, columns), box, swizzle), getattr(self, operand))
+        """The tensor map of an array. `box`: elements, innermost dimension first; `swizzle`: bytes."""
+        described = TensorMap.of_shape(self.dtype(operand), self.shape(operand), box, swizzle)
+        return Mapped(described, getattr(self, operand))
 
     def rounded(self, operand: Buffer, count: int, dtype: str) -> Buffer:
         """A new buffer with `count` elements of an f32 operand, rounded to `dtype`; the caller frees it."""
@@ -118,11 +142,12 @@ def compare(
     limits: tuple[float, float],
     block: tuple[int, int],
     multiplied: str | None = None,
+    scaled: bool | None = None,
 ) -> Comparison:
     """Compare D with the reference; `limits` are the absolute and the relative tolerance of each element.
 
     If `exact`, every element must equal the reference, rounded to D's type. `multiplied`: the type to which the kernel
-    rounds A and B first (default: as the problem says).
+    rounds A and B first.   scaled: whether it multiplies them by the scales. Both default to what the problem says.
     """
     device, support, problem = inputs.device, inputs.support, inputs.problem
     m, n, k = inputs.m, inputs.n, inputs.k
@@ -138,6 +163,10 @@ def compare(
             support.widen(wide[-1], rounded, count, multiplied)
             device.wait()
             rounded.free()
+        if problem.get("scaled") if scaled is None else scaled:
+            support.scale(wide[0], m * k, k, inputs.scale_a, (1, SCALE_BLOCK), (1, m))
+            blocks_k = inputs.shape("scale_b")[1]
+            support.scale(wide[1], n * k, k, inputs.scale_b, (SCALE_BLOCK, SCALE_BLOCK), (blocks_k, 1))
         reference = Buffer(device, 4 * min(m, ROWS_AT_ONCE) * n)
         report, tiles, count = support.comparison(m, n, block)
         wide += [reference, report, tiles]

@@ -30,7 +30,7 @@ from gpu_simulator.hardware.tensor_map import TensorMap
 MOST_TEXT_BYTES, MOST_DEPTH, MOST_DIGITS = 64 << 20, 40, 40
 ALIGN = 64  # of the first byte of each array
 HALF_CHARACTER = re.compile(r"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")  # a surrogate, which UTF-8 cannot encode
-SMALL_FLOATS = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn")
+SMALL_FLOATS = ("e4m3", "e5m2", "float8_e8m0fnu", "float4_e2m1fn")
 DTYPES = frozenset({
     "f16", "bf16", "f32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool",
     *SMALL_FLOATS,

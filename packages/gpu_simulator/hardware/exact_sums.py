@@ -1,0 +1,240 @@
+"""The sums of tensor cores, bit for bit: what one instruction makes of C + A · B.
+
+A step adds a few products (`SumRule.products`) to the accumulator. Products are exact. The largest exponent among them
+and the accumulator fixes a window: of each addend only the bits down to `fraction` places below that exponent are kept,
+the rest is cut off, so small addends lose bits, or vanish, beside a large one. What is kept is summed exactly, and the
+sum is cut off (float32) or rounded to nearest (float16). The exponent of a product is the sum of its factors' exponents
+as they are encoded: 1.5 · 1.5 has exponent 0, and a subnormal number has the exponent of the least normal one.
+
+`sheets/tensor_core_sums.csv` has the numbers by architecture, instruction and type, with a source for each. Those of
+Hopper were compared bit for bit with an H100; the others follow publications:
+- MMA-Sim, arXiv 2511.10909, https://github.com/microsoft/MMA-Sim
+- Khattak and Mikaitis, "Accurate Models of NVIDIA Tensor Cores", arXiv 2512.07004,
+  https://github.com/north-numerical-computing/MATLAB-tensor-core
+- tcgen05-model, https://github.com/jackalcooper/tcgen05
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+LEAST_NORMAL = {
+    "f16": -14, "bf16": -126, "tf32": -126, "f32": -126, "e5m2": -14, "e4m3": -6, "e3m2": -2, "e2m3": 0, "e2m1": 0,
+}  # fmt: skip
+_NO_EXPONENT = -9000  # of a zero: it takes no part in the largest; two of them can be added in 16 bits
+_AT_ONCE = 1 << 16  # elements of a result that stay in the cache between the operations
+_PARTIAL = 16  # products whose sum fits 32 bits: each is below 2^2 · 2^25
+_NAN = np.uint32(0x7FFFFFFF).view(np.float32)
+
+
+@dataclass(frozen=True)
+class SumRule:
+    """How one instruction of one architecture sums.
+
+    a, b: the types of the factors.   out: the type of C and D, "f32" or "f16".
+    products: added in one step.   fraction: bits that are kept below the largest exponent.
+    result: bits of the fraction of a float32 result; 13 for FP8 of Ada and Hopper, 23 elsewhere.
+    floor: the largest exponent counts as at least this; None for no limit.
+    late: the products of k % 4 in {0, 1} are summed first, those of {2, 3} are added to them, and C is added last, in
+    float32: how `mma.sync` multiplies FP8 where it has no unit for it.
+    measured: compared bit for bit with such a GPU; otherwise it follows publications.
+    """
+
+    a: str
+    b: str
+    out: str
+    products: int
+    fraction: int
+    result: int
+    floor: int | None
+    late: bool
+    measured: bool
+    source: str
+
+
+@lru_cache(maxsize=1)
+def _sheet() -> list[dict[str, str]]:
+    path = Path(__file__).parent / "sheets" / "tensor_core_sums.csv"
+    with path.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+@lru_cache(maxsize=64)
+def sum_rule(capability: int, instruction: str, a: str, b: str, out: str) -> SumRule | None:
+    """The rule of an instruction; None where none is known, as for integers, whose sums are exact.
+
+    capability: such as 90.   instruction: "mma", "wgmma" or "tcgen05".   a, b, out: types as in `SumRule`.
+    """
+    rows = [
+        row
+        for row in _sheet()
+        if row["instruction"] == instruction and {a, b} <= {*row["types"].split()} and int(row["capability"]) <= capability
+    ]
+    if not rows:
+        return None
+    row = max(rows, key=lambda row: int(row["capability"]))
+    floor = row["floor_f16"] if out == "f16" and row["floor_f16"] else row["floor"]
+    return SumRule(
+        a, b, out,
+        int(row["products"]), int(row["fraction"]), int(row["result"]), int(floor) if floor else None,
+        row["addend"] == "last", row["evidence"] == "measured", row["source"],
+    )  # fmt: skip
+
+
+def exact_sum(a: np.ndarray, b: np.ndarray, c: np.ndarray | None, rule: SumRule) -> np.ndarray:
+    """C + A · B as the tensor core computes it, float32; values of `rule.out`. An instruction of several steps is a loop over K.
+
+    a: (…, M, K), b: (…, K, N), c: (…, M, N), or None for zeros; all float32, with values of the rule's types.
+    """
+    if _lossless(a, b, c, rule):
+        total = np.matmul(a, b)
+        total += np.float32(0) if c is None else c
+        total += np.float32(0)  # a sum of negative zeros is +0
+        return _to_f16(total) if rule.out == "f16" else total
+    shape = (*a.shape[:-1], b.shape[-1])
+    a, b = a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])
+    c = None if c is None else c.reshape(-1, *c.shape[-2:])
+    groups, rows, columns = len(a), a.shape[1], b.shape[2]
+    out = np.empty((groups, rows, columns), np.float32)
+    few = max(1, _AT_ONCE // columns)  # rows at once; several matrices if they are small
+    for first in range(0, groups, max(1, few // rows)):
+        some = slice(first, first + max(1, few // rows))
+        for begin in range(0, rows, few):
+            part = slice(begin, begin + few)
+            out[some, part] = _instruction(a[some, part], b[some], None if c is None else c[some, part], rule)
+    return out.reshape(shape)
+
+
+def _lossless(a, b, c, rule: SumRule) -> bool:
+    """Whether all numbers are integers so small that nothing is cut off: then sums in float32 are exact as well.
+
+    Every partial sum is below 2^(kept + 1), so the window begins at most `kept` places above the units.
+    """
+    kept = min(rule.fraction, rule.result)
+    limit = 2.0 ** (kept + 1)
+    bound = a.shape[-1]
+    for x in (a, b):
+        bound *= max(float(x.max()), -float(x.min()))
+    if not bound < limit or not (np.rint(a) == a).all() or not (np.rint(b) == b).all():
+        return False
+    if c is None:
+        return True
+    bound += max(float(c.max()), -float(c.min()))
+    return bound < limit and bool((np.rint(c) == c).all())
+
+
+def _instruction(a, b, c, rule: SumRule):
+    """One instruction on matrices of three dimensions that fit the cache."""
+    depth = a.shape[2]
+    order = np.arange(depth)
+    if rule.late:
+        order = np.concatenate([order[order % 4 < 2], order[order % 4 >= 2]])
+    total = None if rule.late else c
+    for first in range(0, depth, rule.products):
+        step = order[first : first + rule.products]
+        total = _step(a[:, :, step], b[:, step], total, rule)
+    if rule.late and c is not None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = total + c
+        total = _to_f16(total) if rule.out == "f16" else np.where(np.isnan(total), _NAN, total)
+    return total
+
+
+def _step(a, b, c, rule: SumRule):
+    """A sum of products and C in one window. Infinities and NaN are those of IEEE arithmetic."""
+    special = None
+    if not (np.isfinite(a).all() and np.isfinite(b).all() and (c is None or np.isfinite(c).all())):
+        special, a, b, c = _specials(a, b, c)
+    ea, eb = _exponents(a, LEAST_NORMAL[rule.a]), _exponents(b, LEAST_NORMAL[rule.b])
+    top = np.full((len(a), a.shape[1], b.shape[2]), _NO_EXPONENT, np.int16)
+    if c is not None:
+        top[...] = _exponents(c, LEAST_NORMAL[rule.out])
+    pair = np.empty_like(top)
+    for k in range(a.shape[2]):
+        np.add(ea[:, :, k, None], eb[:, k, None, :], out=pair)
+        np.maximum(top, pair, out=top)
+    top[top < -1000] = 0  # nothing but zeros
+    if rule.floor is not None:
+        np.maximum(top, np.int16(rule.floor), out=top)
+    # Float32 represents the products, and the powers of two by which they are scaled, unless they are very large or small.
+    narrow = int(top.max()) < 120 and int(top.min()) > -90 and _least(ea) + _least(eb) > -100
+    units = _units(a, b, c, rule.fraction - top.astype(np.int32), narrow)
+    exponent = (top - np.int16(rule.fraction)).astype(np.int64)
+    value = units * ((exponent + 1023) << 52).view(np.float64)
+    out = _rounded(value, rule)
+    return out if special is None else np.where(np.isfinite(special), out, special)
+
+
+def _units(a, b, c, shift, narrow: bool):
+    """The sum in units of 2^-shift, int64, of addends cut off to whole units. narrow: float32 is wide enough."""
+    real, whole, bias, place = (np.float32, np.int32, 127, 23) if narrow else (np.float64, np.int64, 1023, 52)
+    scale = ((shift.astype(whole) + whole(bias)) << whole(place)).view(real)
+    a, b = a.astype(real, copy=False), b.astype(real, copy=False)
+    total = np.zeros(scale.shape, np.int64) if c is None else (c * scale).astype(np.int64)
+    product, cut = np.empty_like(scale), np.empty(scale.shape, whole)
+    for first in range(0, a.shape[2], _PARTIAL):
+        partial = np.zeros(scale.shape, whole)
+        for k in range(first, min(first + _PARTIAL, a.shape[2])):
+            np.multiply(a[:, :, k, None], b[:, k, None, :], out=product)
+            np.multiply(product, scale, out=product)
+            np.copyto(cut, product, casting="unsafe")  # towards zero
+            np.add(partial, cut, out=partial)
+        total += partial
+    return total
+
+
+def _exponents(x, least: int) -> np.ndarray:
+    """The encoded exponents of float32 numbers, int16; at least `least`, and `_NO_EXPONENT` for zeros."""
+    bits = x.view(np.int32) if x.flags.c_contiguous else np.ascontiguousarray(x).view(np.int32)
+    found = ((bits >> 23) & 255).astype(np.int16)
+    found -= np.int16(127)
+    np.maximum(found, np.int16(least), out=found)
+    found[x == 0] = _NO_EXPONENT
+    return found
+
+
+def _least(exponents) -> int:
+    """The smallest exponent of a number that is not zero; 0 if there is none."""
+    there = exponents[exponents != _NO_EXPONENT]
+    return int(there.min()) if there.size else 0
+
+
+def _specials(a, b, c):
+    """What NaN and infinities contribute, float32 with 0 where nothing, and the operands with zeros in their place."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = np.zeros((len(a), a.shape[1], b.shape[2]), np.float64)
+        for k in range(a.shape[2]):
+            left, right = a[:, :, k, None].astype(np.float64), b[:, k, None, :].astype(np.float64)
+            if not (np.isfinite(left).all() and np.isfinite(right).all()):
+                product = left * right
+                total += np.where(np.isfinite(product), 0.0, product)
+        if c is not None:
+            total += np.where(np.isfinite(c), 0.0, c)
+    clean = [None if x is None else np.where(np.isfinite(x), x, np.float32(0)) for x in (a, b, c)]
+    return (np.where(np.isnan(total), _NAN, total.astype(np.float32)), *clean)
+
+
+def _rounded(value, rule: SumRule):
+    """Float64 sums in the result's type, as float32: cut off for "f32", to nearest even for "f16"."""
+    if rule.out == "f16":
+        return _to_f16(value)
+    least = np.float64(2.0**-126)
+    cut = (value.view(np.int64) & np.int64(-1 << (52 - rule.result))).view(np.float64)
+    small = np.abs(value) < least
+    if (small & (value != 0)).any():
+        unit = np.float64(2.0 ** (-126 - rule.result))
+        cut = np.where(small, np.trunc(value / unit) * unit, cut)
+    with np.errstate(over="ignore"):
+        return cut.astype(np.float32) + np.float32(0)
+
+
+def _to_f16(value):
+    """Numbers rounded to FP16, as float32, with the NaN of the GPU."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = np.asarray(value).astype(np.float16).astype(np.float32)
+    return np.where(np.isnan(out), _NAN, out)
