@@ -11,7 +11,7 @@ import matplotlib.image
 import numpy as np
 
 from gemm_lab.config import data_dir
-from gemm_lab_lessons.ch13.sums import BLOCK, E4M3, HOPPER, add_block, error
+from gemm_lab_lessons.ch13.sums import E4M3, error, product
 from gemm_look.table import ShownAsTable, Table
 
 LARGEST = 448.0  # of E4M3
@@ -82,19 +82,16 @@ def errors(a: np.ndarray, b: np.ndarray) -> Errors:
     exact, found = a.astype(np.float64) @ b.astype(np.float64), {}
     for kind in KINDS:
         of_a, of_b = scales(a, kind), scales(b.T, kind, PER_SCALE).T
-        low_a, low_b = (a / of_a).astype(E4M3).astype(np.float64), (b / of_b).astype(E4M3).astype(np.float64)
+        low_a, low_b = (a / of_a).astype(E4M3).astype(np.float32), (b / of_b).astype(E4M3).astype(np.float32)
+        rounded = (low_a * of_a).astype(np.float64) @ (low_b * of_b)
         # Scales that differ along K are applied at each promotion, so without promotions there is no such sum.
-        fast = None if kind == "block" else error(_summed(low_a, of_a, low_b, of_b, a.shape[1]), exact)
-        promoted = error(_summed(low_a, of_a, low_b, of_b, PER_SCALE), exact)
-        found[kind] = error((low_a * of_a) @ (low_b * of_b), exact), fast, promoted
+        fast = None if kind == "block" else error(product(low_a, low_b) * of_a[:, :1] * of_b[:1], exact)
+        found[kind] = error(rounded, exact), fast, error(_scaled(low_a, of_a, low_b, of_b), exact)
     return Errors(found)
 
 
-def _summed(a: np.ndarray, of_a: np.ndarray, b: np.ndarray, of_b: np.ndarray, promoted: int) -> np.ndarray:
-    """a · b with sums of 13 bits, which are scaled and added to FP32 totals after each `promoted` values of K."""
-    c, total = np.zeros((a.shape[0], b.shape[1])), np.zeros((a.shape[0], b.shape[1]), np.float32)
-    for k in range(0, a.shape[1], BLOCK):
-        c = add_block(c, a[:, k : k + BLOCK], b[k : k + BLOCK], HOPPER)
-        if (k + BLOCK) % promoted == 0:
-            total, c = total + (c * (of_a[:, k, None] * of_b[k])).astype(np.float32), np.zeros_like(c)
-    return total
+def _scaled(a: np.ndarray, of_a: np.ndarray, b: np.ndarray, of_b: np.ndarray) -> np.ndarray:
+    """a · b with sums of 13 bits, which are scaled and added to FP32 totals after each 128 values of K."""
+    starts = range(0, a.shape[1], PER_SCALE)
+    parts = (product(a[:, k : k + PER_SCALE], b[k : k + PER_SCALE]) * (of_a[:, k, None] * of_b[k]) for k in starts)
+    return sum(parts, np.zeros((a.shape[0], b.shape[1]), np.float32))
