@@ -31,6 +31,7 @@ from tools.figures import (
     inline_ptx,
     instructions,
     journey,
+    kept_bits,
     lane_groups,
     latency,
     ldmatrix,
@@ -47,6 +48,7 @@ from tools.figures import (
     ring,
     rooflines,
     row_lengths,
+    scale_tile,
     sector_shift,
     strides,
     swizzle,
@@ -134,6 +136,9 @@ _FIGURES = {
         descriptors.matrix_descriptor,
         cta_pairs.cta_pairs,
         board.scoreboard,
+        number_formats.eight_bits,
+        kept_bits.kept_bits,
+        scale_tile.scale_tile,
     )
 }
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
+from matplotlib.figure import Figure
 
+from gemm_look import style
 from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
 
 E4M3 = ml_dtypes.float8_e4m3fn
@@ -37,3 +40,40 @@ def product(a: np.ndarray, b: np.ndarray, bits: int = HOPPER, promoted: int = 0)
 def error(found: np.ndarray, exact: np.ndarray) -> float:
     """‖found - exact‖ / ‖exact‖."""
     return float(np.linalg.norm(found.astype(np.float64) - exact) / np.linalg.norm(exact))
+
+
+# ---- Error by K ----
+
+SIGNS = {"products of both signs": (style.BLUE, False), "positive products": (style.VERMILION, True)}
+
+
+def operands(k: int, positive: bool, side: int = 32) -> tuple[np.ndarray, np.ndarray]:
+    """A (side, k) and B (k, side) of N(0, 1), or of its absolute values, rounded to E4M3."""
+    random = np.random.default_rng(k)
+    drawn = random.standard_normal((side, k)), random.standard_normal((k, side))
+    a, b = (np.abs(x) if positive else x for x in drawn)
+    return a.astype(E4M3), b.astype(E4M3)
+
+
+@style.drawn
+def plot_error_by_k(ks: Iterable[int] = tuple(2**e for e in range(7, 14)), promoted: int = 128) -> Figure:
+    """The relative error of a sum of 13 bits over K, for both kinds of signs, with promotions (dashed) and without."""
+    ks, labels = list(ks), []
+    fig = style.figure(style.WIDTH, 4.4)
+    ax = style.axes(fig, left=0.8, right=2.65, top=0.55, bottom=0.95)
+    for words, (colour, positive) in SIGNS.items():
+        for every, dash in ((0, "-"), (promoted, "--")):
+            errors = []
+            for k in ks:
+                a, b = operands(k, positive)
+                errors.append(100 * error(product(a, b, promoted=every), a.astype(np.float64) @ b.astype(np.float64)))
+            ax.plot(ks, errors, color=colour, marker="o", linewidth=style.LINE, linestyle=dash)
+            labels.append((errors[-1], words if not every else f"promoted every {every}", colour))
+    ax.set(xscale="log", yscale="log", xlim=(ks[0] * 0.9, ks[-1] * 1.1), xticks=ks, ylim=(0.005, 30))
+    style.plain_ticks(ax.xaxis, ks)
+    style.plain_ticks(ax.yaxis, (0.01, 0.1, 1, 10))
+    style.axis_titles(ax, "K", "error of the sum, % of the result")
+    for height, words, colour in labels:
+        ax.annotate(words, (ks[-1], height), (8, 0), textcoords="offset points", va="center", color=style.ink(colour))
+    style.caption(fig, "Elements of N(0, 1) rounded to E4M3, or their absolute values; 32 × 32 results.", 0.8)
+    return fig
