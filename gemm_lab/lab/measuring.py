@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from gemm_lab import catalog, source_text
@@ -24,7 +25,7 @@ QUICK_ROUNDS = 4
 SPEED_EDGE = 2048  # a smaller product does not fill a GPU, so its speed and its share of cuBLAS say little
 
 
-def check_twice(
+def check_kernel(
     kernel: Launchable,
     compiled: Compiled,
     m: int,
@@ -34,21 +35,20 @@ def check_twice(
     launch: Launch | None = None,
     sms: int | None = None,
 ) -> list[Verdict]:
-    """Check a kernel with small integers and, if the result is exact, with normally distributed numbers.
+    """Check a kernel with small integers, then with sums that cancel, then with normally distributed numbers.
 
-    Returns one verdict or two. `launch` runs the kernel, by default on the GPU (see `measure.check.check`).
-    sms: see `Kernel.grid`.
+    Returns the verdicts up to the first that failed. The second check shows whether the sums are kept in the type that
+    the ladder names; one block tile is enough for that (`sum_size`). `launch` runs the kernel, by default on the GPU
+    (see `measure.check.check`). sms: see `Kernel.grid`.
     """
     verdicts = []
-    for kind in ("integers", "normal"):
+    for kind, size in (("integers", (m, n, k)), ("cancelling", sum_size(kernel, m, n, k)), ("normal", (m, n, k))):
         verdicts.append(
             check(
                 compiled,
                 kernel.problem,
-                grid=kernel.grid(m, n, k, sms),
-                m=m,
-                n=n,
-                k=k,
+                grid=kernel.grid(*size, sms),
+                **dict(zip("mnk", size, strict=True)),
                 block=kernel.block and (*kernel.block, kernel.config.get("BLOCK_K", 0)),
                 kind=kind,
                 seed=seed,
@@ -59,6 +59,22 @@ def check_twice(
         if not verdicts[-1]:
             break
     return verdicts
+
+
+def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
+    """(m, n, k) of one block tile along m and n and two along k.
+
+    A kernel that accepts any size also gets whole tiles; without a block tile, 32 is used in its place.
+    """
+    steps, config = kernel.spec.size_multiples(kernel.config), kernel.config
+    m, n, k = (max(steps[axis], config.get(f"BLOCK_{axis.upper()}", 32 if steps[axis] == 1 else 1)) for axis in "mnk")
+    return m, n, 2 * k
+
+
+def sum_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
+    """(m, n, k) at which sums that cancel are checked: `smallest_size` with four promotions, or m × n × k if smaller."""
+    rows, columns, depth = smallest_size(kernel)
+    return min((rows, columns, max(depth, 4 * kernel.problem.promotion)), (m, n, k), key=prod)
 
 
 def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, sms: int | None = None) -> Entry:

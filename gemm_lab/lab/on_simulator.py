@@ -15,7 +15,7 @@ import numpy as np
 import gpu_simulator
 from gemm_lab import config
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.lab.measuring import check_twice
+from gemm_lab.lab.measuring import check_kernel, smallest_size
 from gemm_lab.measure.check import Verdict
 from gemm_lab.measure.inputs import make_inputs
 from gemm_results.errors import LabError
@@ -117,7 +117,7 @@ def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
 def check_on_simulator(
     kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, seed: int = 0, sms: int | None = None
 ) -> tuple[list[Verdict], Report]:
-    """Do the two checks of `check_twice` on the simulator.
+    """Do the checks of `check_kernel` on the simulator.
 
     Returns their verdicts, and the simulator's report of the first launch. sms: see `Kernel.grid`.
     """
@@ -129,7 +129,7 @@ def check_on_simulator(
         return arrays
 
     with still_at_work(f"{kernel.label} at {m} × {n} × {k}"):
-        verdicts = check_twice(kernel, compiled, m, n, k, seed, machine, sms)
+        verdicts = check_kernel(kernel, compiled, m, n, k, seed, machine, sms)
     return verdicts, reports[0]
 
 
@@ -229,16 +229,6 @@ def count_small(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, 
         return Small(size, check_on_simulator(kernel, compiled, *size, 0, sms)[1])
     except SimulatorError as error:
         return Small(size, stopped=str(error))
-
-
-def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
-    """(m, n, k) of one block tile along m and n and two along k.
-
-    A kernel that accepts any size also gets whole tiles; without a block tile, 32 is used in its place.
-    """
-    steps, config = kernel.spec.size_multiples(kernel.config), kernel.config
-    m, n, k = (max(steps[axis], config.get(f"BLOCK_{axis.upper()}", 32 if steps[axis] == 1 else 1)) for axis in "mnk")
-    return m, n, 2 * k
 
 
 def estimate_s(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int | None = None) -> float:

@@ -45,7 +45,7 @@ def test_a_clustered_kernel_is_checked(made, cluster):
     made = made(CLUSTER=cluster)
     assert made.spec.cluster == (cluster, 1, 1)
     verdicts, report = on_simulator.check_on_simulator(made, made.compile("sm_90a"), 256, 128, 200)
-    assert all(verdicts) and len(verdicts) == 2
+    assert all(verdicts) and len(verdicts) == 3
 
 
 def test_a_size_that_breaks_a_cluster_is_refused_with_one_that_does_not(made):

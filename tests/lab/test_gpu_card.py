@@ -26,7 +26,7 @@ def on_a_gpu(name: str, **changes):
 def run_on_a_pretended_gpu(monkeypatch, name, passed=True, **options):
     """`Kernel.run` where the GPU's check and timing are given."""
     monkeypatch.setattr(running, "backend_of", lambda kernel, wanted: "gpu")
-    monkeypatch.setattr(running.measuring, "check_twice", lambda *facts, **more: [Verdict(passed, "", None, 0, 0)])
+    monkeypatch.setattr(running.measuring, "check_kernel", lambda *facts, **more: [Verdict(passed, "", None, 0, 0)])
     monkeypatch.setattr(running.measuring, "quick_speed", lambda *facts: {"tflops": 6.7, "cublas_tflops": 20.0})
     monkeypatch.setattr(running.measuring, "printed", lambda: "")
     return lab.kernel(name).run(256, **options)

@@ -42,7 +42,7 @@ def made(tmp_path, monkeypatch):
 def test_a_kernel_with_maps_is_checked_and_clean(made):
     compiled = made.compile("sm_120a")
     verdicts, report = on_simulator.check_on_simulator(made, compiled, 136, 72, 200)
-    assert all(verdicts) and len(verdicts) == 2 and report.totals.conflict_degree == 1
+    assert all(verdicts) and len(verdicts) == 3 and report.totals.conflict_degree == 1
     assert on_simulator.find_hazards(made, compiled).found == []
 
 

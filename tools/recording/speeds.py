@@ -16,7 +16,7 @@ from gemm_lab import catalog
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.lab.ladder import SIZES, Bench, Ladder, measured_ladders
-from gemm_lab.lab.measuring import benchmark_kernels, check_twice
+from gemm_lab.lab.measuring import benchmark_kernels, check_kernel
 from gemm_lab.lab.tuning import chosen
 from gemm_results.errors import LabError
 from gemm_results.results import Measurement, append, append_raw, path_for, raw_path
@@ -141,10 +141,10 @@ def record(
 
 
 def _passes(rung: Kernel, wrong: dict[str, str], say: Callable[[str], None]) -> bool:
-    """Whether the rung passes both checks of `check_twice`; if it does not, its reason is added to `wrong`."""
+    """Whether the rung passes the checks of `check_kernel`; if it does not, its reason is added to `wrong`."""
     size = [math.ceil(CHECK_N / step) * step for step in rung.spec.size_multiples(rung.config).values()]
     try:
-        verdict = check_twice(rung, rung.compile(), *size)[-1]
+        verdict = check_kernel(rung, rung.compile(), *size)[-1]
         why = "" if verdict else verdict.message
     except SimulatorError as error:  # it does not compile here, or it faults or hangs
         why = str(error)

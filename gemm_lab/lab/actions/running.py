@@ -89,7 +89,7 @@ def backend_of(kernel: Launchable, wanted: str | None) -> str:
 def _on_gpu(facts: tuple[Launchable, str, int, int, int, Compiled], asked: Asked) -> Run:
     kernel, _, m, n, k, compiled = facts
     seed, sms = asked.seed, asked.sms
-    verdicts = measuring.check_twice(kernel, compiled, m, n, k, seed, sms=sms)
+    verdicts = measuring.check_kernel(kernel, compiled, m, n, k, seed, sms=sms)
     passed, output = all(verdicts), measuring.printed()
     more: dict[str, Any] = measuring.quick_speed(kernel, compiled, m, n, k, sms) if passed and asked.timed else {}
     if passed and asked.counted:
@@ -98,7 +98,7 @@ def _on_gpu(facts: tuple[Launchable, str, int, int, int, Compiled], asked: Asked
 
 
 def _message(verdicts: list) -> str:
-    return "; ".join(verdict.message for verdict in verdicts) if all(verdicts) else verdicts[-1].message
+    return "; ".join(dict.fromkeys(verdict.message for verdict in verdicts)) if all(verdicts) else verdicts[-1].message
 
 
 def _recorded(kernel: Launchable, n: int) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from gemm_lab.lab import Kernel, kernel
-from gemm_lab.lab.measuring import check_twice
+from gemm_lab.lab.measuring import check_kernel
 from gemm_lab.lab.on_simulator import launch, limits
 from gemm_look import theme
 from gemm_look.card import card, mark, message
@@ -82,7 +82,7 @@ def _run(broken: Kernel, blocks: int | None) -> FaultOutcome:
             return arrays
 
         try:
-            verdicts = check_twice(broken, compiled, m, n, k, launch=machine)
+            verdicts = check_kernel(broken, compiled, m, n, k, launch=machine)
         except SimulatedFault as error:
             kind = "a deadlock" if isinstance(error, Deadlock) else "a fault"
             says = str(error).removeprefix("Deadlock: ")

@@ -1,0 +1,129 @@
+// 01_fast_sums.cu: wgmma for 8 bits in the frame of hopper/08: from the same bytes twice the products, in shorter sums.
+// Extends hopper/08_ping_pong.cu: a row of 128 bytes has 128 values, of which a wgmma takes 32.
+// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in, BF16 out, sums with 13 bits after the point
+// H100, H200.   Notebook 13.
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 128, NUM_STAGES 6, GROUP_M 8, STORE_N 64
+#include "ptx/elect.cuh"
+#include "ptx/mbarrier.cuh"
+#include "ptx/named_barrier.cuh"
+#include "ptx/setmaxnreg.cuh"
+#include "ptx/tma.cuh"
+#include "ptx/wgmma_e4m3.cuh"
+#include "tile/block_order.cuh"
+#include "tile/store_part.cuh"
+
+constexpr int NUM_CONSUMERS = 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // warpgroups that multiply, one produces
+constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;   // of 65,536
+constexpr int MMA_M = 64, MMA_K = 32, TURN = 3;   // named barriers 3 and 4: whose turn it is
+constexpr int STAGE_A = BLOCK_M * BLOCK_K, STAGE_B = BLOCK_N * BLOCK_K, STAGE_BYTES = STAGE_A + STAGE_B;
+constexpr int STORE_BYTES = MMA_M * STORE_N * 2, STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;   // a part of D, all
+constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + STAGED_BYTES;   // tiles, parts of D, mbarriers
+
+extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
+gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+     const __grid_constant__ CUtensorMap map_d, int M, int N, int K) {
+  static_assert(BLOCK_K == 128 && BLOCK_M % MMA_M == 0, "rows of 128 bytes; wgmma takes 64 rows of A");
+
+  // ---- Where this warpgroup works ----
+  const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane
+  const int tiles_m = cdiv(M, BLOCK_M), tiles_n = cdiv(N, BLOCK_N), k_tiles = cdiv(K, BLOCK_K);
+  const auto place = [&](int tile) { return grouped_block_order(tile, tiles_m, tiles_n, GROUP_M); };
+
+  // ---- Shared memory and accumulators ----
+  extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
+  const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
+  const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS][2]: (64, STORE_N) of D
+  const uint32_t full = staged + STAGED_BYTES;                // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
+  const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
+  float acc[BLOCK_M / MMA_M][BLOCK_N / 8][4];                 // no fragments of A and B: wgmma needs none
+
+  const auto advance = [](int& stage, int& parity) {          // the next buffer of the ring; when the first is next
+    if (++stage == NUM_STAGES) stage = 0, parity ^= 1;        // again, its barriers are a phase further
+  };
+  const auto skip = [&](int& stage, int& parity) {            // as many times `advance` as a tile has k tiles
+    parity ^= ((stage + k_tiles) / NUM_STAGES) % 2, stage = (stage + k_tiles) % NUM_STAGES;
+  };
+
+  // region: copy
+  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
+    const uint32_t at = stage * STAGE_BYTES;
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    tma_load_2d(smem_a + at, map_a, k_tile, tile.m * BLOCK_M, full + stage * 8);
+    tma_load_2d(smem_b + at, map_b, k_tile, tile.n * BLOCK_N, full + stage * 8);
+  };
+  // end region
+
+  const auto release = [&](int stage) {                       // each warp for itself: its products have read the buffer
+    if (threadIdx.x % 32 == 0) mbarrier_arrive(empty + stage * 8);
+  };
+
+  // region: multiply
+  const auto multiply = [&](int stage, int k_tile) {          // issues the products and returns
+    const uint64_t tile_a = wgmma_descriptor(smem_a + stage * STAGE_BYTES);
+    const uint64_t tile_b = wgmma_descriptor(smem_b + stage * STAGE_BYTES);
+    wgmma_fence();                                            // what the threads did with acc comes before
+    #pragma unroll
+    for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)              // 64 rows are 64 · 128 bytes; one half after the other
+      #pragma unroll
+      for (int k = 0; k < BLOCK_K / MMA_K; k++)               // 32 values are 32 bytes; the first product replaces
+        wgmma_m64k32_e4m3(acc[mi], tile_a + k * 2 + mi * 512, tile_b + k * 2, k_tile > 0 || k > 0);
+    wgmma_commit_group();
+  };
+  // end region
+
+  // ---- Main loop ----
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < NUM_STAGES; i++) mbarrier_init(full + i * 8, 1), mbarrier_init(empty + i * 8, 4);
+    fence_mbarrier_init(), tma_prefetch(map_a), tma_prefetch(map_b);
+  }
+  __syncthreads();                                            // nobody waits on a barrier that is not there yet
+
+  // region: producer
+  if (warpgroup == NUM_CONSUMERS) {
+    setmaxnreg_dec<PRODUCER_REGISTERS>();                     // this warpgroup needs few registers,
+    int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
+    if (threadIdx.x / 32 % 4 == 0 && elect_one())
+      for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
+        const Tile tile = place(index);
+        for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
+          mbarrier_wait_parity(empty + stage * 8, parity);    // until no product reads this buffer any more
+          copy(stage, tile, k_tile);
+        }
+      }
+    return;
+  }
+  // end region
+
+  // region: consumer
+  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what it gave
+  int stage = 0, parity = 0, buffer = 0;                      // in the ring, and of the two for parts of D
+  if (warpgroup == 1) skip(stage, parity), named_barrier_arrive<256>(TURN);   // the other one begins
+  for (int index = blockIdx.x + warpgroup * gridDim.x; index < tiles_m * tiles_n; index += 2 * gridDim.x) {
+    named_barrier_sync<256>(TURN + warpgroup);                // until the other has issued all products of its tile:
+                                                              // a parity tells this phase from the last, no further
+    for (int k_tile = 0, before = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
+      mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
+      multiply(stage, k_tile);
+      wgmma_wait_group<1>();                                  // the products before these are done: free their buffer
+      if (k_tile > 0) release(before);
+      before = stage;
+    }
+    if (index + gridDim.x < tiles_m * tiles_n) named_barrier_arrive<256>(TURN + 1 - warpgroup);   // now it is its turn
+    wgmma_wait_group<0>();
+    release(stage == 0 ? NUM_STAGES - 1 : stage - 1);         // the last buffer of this tile
+    skip(stage, parity);                                      // past the buffers of the other's tile
+    // end region
+
+    // ---- Epilogue ----
+    // region: epilogue
+    const Tile tile = place(index);
+    #pragma unroll
+    for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)
+      #pragma unroll
+      for (int column = 0; column < BLOCK_N; column += STORE_N, buffer ^= 1)
+        store_part<STORE_N>(map_d, acc[mi], column, tile.n * BLOCK_N + column, tile.m * BLOCK_M + mi * MMA_M,
+                            staged + (warpgroup * 2 + buffer) * STORE_BYTES, 1 + warpgroup);
+    // end region
+  }
+  if (threadIdx.x % 128 == 0) tma_store_wait_read<0>();       // shared memory outlives the last stores
+}
