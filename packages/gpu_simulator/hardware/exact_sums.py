@@ -150,7 +150,8 @@ def _step(a, b, c, rule: SumRule):
     special = None
     if not (np.isfinite(a).all() and np.isfinite(b).all() and (c is None or np.isfinite(c).all())):
         special, a, b, c = _specials(a, b, c)
-    ea, eb = _exponents(a, LEAST_NORMAL[rule.a]), _exponents(b, LEAST_NORMAL[rule.b])
+    least = [LEAST_NORMAL["f16" if rule.late else kind] for kind in (rule.a, rule.b)]  # it converts FP8 to FP16
+    ea, eb = _exponents(a, least[0]), _exponents(b, least[1])
     top = np.full((len(a), a.shape[1], b.shape[2]), _NO_EXPONENT, np.int16)
     if c is not None:
         top[...] = _exponents(c, LEAST_NORMAL[rule.out])
