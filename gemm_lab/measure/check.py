@@ -96,10 +96,14 @@ def verdict(
         )
     row, column = (int(index) for index in np.unravel_index(np.argmax(wrong), wrong.shape))
     tiles = bad_tiles(wrong, block)
-    hint = guess(got, expected, wrong, tiles, block, kind, problem, inputs)
-    if kind == "cancelling" and not hint:
-        reached = 2 ** large_products(problem, k)[0]
-        hint = f"Its partial sums reach {reached:,} before they cancel. Are they kept in {problem.dtype_acc} all the time?"
+    if kind == "cancelling" and finite.all():  # small numbers have shown other mistakes
+        exponent, count = large_products(problem, k)
+        hint = (
+            f"Partial sums reach {count * 2**exponent:,} here before they cancel. A sum that loses ones meanwhile is not "
+            f"kept in {problem.dtype_acc}" + (f" after each {problem.promotion} of K." if problem.promotion else ".")
+        )
+    else:
+        hint = guess(got, expected, wrong, tiles, block, kind, problem, inputs)
     message = _failing((row, column), got[row, column], expected[row, column], count, wrong.size, block, hint)
     return Verdict(False, message, (row, column), error, limit, tuple(tiles[:8]), count)
 

@@ -2,7 +2,7 @@
 
 *integers*: small whole numbers, chosen so that every partial sum of every kernel is exact in its accumulator; the
 result is then known to the bit. *cancelling*: such numbers again, and beside them a few large products that cancel in
-the end, so that the partial sums need nearly all bits that the accumulator is said to have. A narrower one loses what
+the end, so that the partial sums need more bits than a narrower accumulator has. Such a one loses what
 is added meanwhile. *normal*: N(0, 1) numbers, which give errors of the size that real data give.
 """
 
@@ -55,13 +55,13 @@ def integer_limit(problem: Problem, k: int, taken: int = 0) -> int:
 def large_products(problem: Problem, k: int) -> tuple[int, int]:
     """(e, count): cancelling inputs have `count` products 2ᵉ at the start of K, and as many -2ᵉ at its end.
 
-    With one product, the partial sums then lie between a quarter of what the accumulator holds exactly and all of it.
-    A promoted sum gets one product for each of two parts of K, which fills the sum of a part with its 13 fraction bits,
-    so that both together need the wider sum. If K has no room for them there are none.
+    An accumulator of f16 or of 13 fraction bits is half filled by one product. For f32 it is 2¹⁵, which those two can
+    hold, but not together with ones. A promoted sum gets one product in each of two parts of K, which half fills the
+    sum of a part, so that both together need the wider sum. If K has no room for them, there are none.
     """
     if problem.promotion:
         return EXACT_BITS_OF_FP8 - 1, 2 if k >= 4 * problem.promotion else 0
-    return exact_bits(problem) - (2 if problem.dtype_acc == "f32" and problem.multiplied != "e4m3" else 1), int(k > 1)
+    return min(exact_bits(problem) - 1, 15), int(k > 1)
 
 
 def scales(problem: Problem) -> tuple[float, float]:
@@ -142,12 +142,14 @@ def make_inputs(problem: Problem, m: int, n: int, k: int, kind: str = "integers"
         return rng.integers(-limit, limit + 1, shape).astype(np.float32).astype(dtype)
 
     def factors(name: str) -> np.ndarray:
-        found = rng.uniform(-1, 1, problem.shape(name, m, n, k))
-        found = np.exp2(found if kind == "normal" else np.rint(found)).astype(np.float32)
-        if kind == "cancelling":  # what cancels has the same factor
-            turned = found[::-1] if name == "scale_a" else found[:, ::-1]
-            found = np.minimum(found, turned)
-        return found
+        shape = problem.shape(name, m, n, k)
+        if kind == "normal":
+            return np.exp2(rng.uniform(-1, 1, shape)).astype(np.float32)
+        # Neighbours differ, also where there are few blocks; what cancels has the same factor.
+        depth = np.arange(-(-k // SCALE_BLOCK))
+        depth = np.minimum(depth, depth[::-1]) if kind == "cancelling" else depth
+        turns = depth[:, None] + rng.integers(3, size=m) if name == "scale_a" else np.arange(shape[0])[:, None] + 2 * depth
+        return np.exp2(turns % 3 - 1).astype(np.float32)
 
     alpha, beta = scales(problem)
     d = np.full((m, n), np.nan, np.float32).astype(dtype_of(problem.dtype_out))

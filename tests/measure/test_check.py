@@ -305,7 +305,7 @@ def test_one_unit_in_the_last_place_anywhere_is_too_much_for_integers(problem):
 @pytest.mark.parametrize("problem", ALL)
 def test_just_beyond_the_bound_is_rejected_and_just_within_passes(problem):
     inputs, ref, _ = made(problem, "normal")
-    limit = bound(problem, K)
+    limit = bound(problem, K, M * N)
     absolute, relative = element_limits(problem, K, scales(problem)[0])
     room = absolute + relative * np.abs(ref)  # spread so that no single element exceeds its own limit
     noise = room * min(1.0, limit * np.linalg.norm(ref) / np.linalg.norm(room))
