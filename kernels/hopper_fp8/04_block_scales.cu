@@ -112,13 +112,13 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   }
   // end region
 
-  // region: consumer
   setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what it gave
   int stage = 0, parity = 0, buffer = 0;                      // in the ring, and of the two for parts of D
   if (warpgroup == 1) named_barrier_arrive<256>(TURN);        // the other one begins
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     const Tile tile = place(index);
     fetch_scales(tile, 0);
+    // region: consumer
     memset(total, 0, sizeof total);
     for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
       mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
