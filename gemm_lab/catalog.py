@@ -130,7 +130,8 @@ class Problem:
         """(rows, columns) of an array as it is stored, for an m by n by k product."""
         blocks_n, blocks_k = -(-n // SCALE_BLOCK), -(-k // SCALE_BLOCK)
         logical = {
-            "a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n), "scale_a": (blocks_k, m), "scale_b": (blocks_n, blocks_k),
+            "a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n),
+            "scale_a": (blocks_k, m), "scale_b": (blocks_n, blocks_k),
         }[operand]  # fmt: skip
         layout = {"a": self.layout_a, "b": self.layout_b}.get(operand, "row")
         return logical if layout == "row" else logical[::-1]

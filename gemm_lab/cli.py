@@ -75,8 +75,9 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     simulate.set_defaults(counts=True)
 
     baselines = (
-        "libraries to compare the rungs with: cublas, cublaslt_best, inductor (needs torch), cutlass_sm75, "
-        "cutlass_sm80 (need nvcc and the extra cutlass); default: those that the ladder names"
+        "libraries to compare the rungs with: cublas, cublaslt_best, of 8 bits cublaslt_fp8_fast, cublaslt_fp8 and "
+        "cublaslt_fp8_blocks, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need nvcc and the extra cutlass); "
+        "default: those that the ladder names"
     )
     bench = add("bench", bench_ladder, "time a ladder and its baselines in turn")
     bench.add_argument("ladder")

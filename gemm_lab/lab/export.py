@@ -44,7 +44,8 @@ __global__ void fill_scales(float* array, size_t count, unsigned seed, bool norm
   require(cudaMalloc(&scale_b, scales_b * sizeof *scale_b), "scales of B");
 """,
     "FILL_SCALES_ALL": """
-    fill_scales<<<1024, 256>>>(scale_a, scales_a, 4u, normal); fill_scales<<<1024, 256>>>(scale_b, scales_b, 5u, normal);
+    fill_scales<<<1024, 256>>>(scale_a, scales_a, 4u, normal);
+    fill_scales<<<1024, 256>>>(scale_b, scales_b, 5u, normal);
 """,
     "SCALE_ARGUMENTS": ", scale_a, scale_b",
 }

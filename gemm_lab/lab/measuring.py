@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gemm_lab import catalog, source_text
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.benchmark import Entry, Measurements, at_size, benchmark
+from gemm_lab.measure.benchmark import Entry, Measurements, at_size, benchmark, best_library, library_problem
 from gemm_lab.measure.check import Launch, Verdict, check
 from gemm_lab.source_text import parse_settings
 from gemm_results.results import Measurement, recorded
@@ -20,7 +20,10 @@ from gpu_simulator.errors import ConfigError, SimulatorError, SizeError
 if TYPE_CHECKING:
     from gpu_simulator.compiler import Compiled
 
-BASELINES = ("cublas", "cublaslt_best", "inductor", "cutlass_sm75", "cutlass_sm80")
+BASELINES = (
+    "cublas", "cublaslt_best", "cublaslt_fp8_fast", "cublaslt_fp8", "cublaslt_fp8_blocks", "inductor", "cutlass_sm75",
+    "cutlass_sm80",
+)  # fmt: skip
 QUICK_ROUNDS = 4
 SPEED_EDGE = 2048  # a smaller product does not fill a GPU, so its speed and its share of cuBLAS say little
 
@@ -72,7 +75,7 @@ def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
 
 
 def sum_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
-    """(m, n, k) at which sums that cancel are checked: `smallest_size` with four promotions, or m × n × k if smaller."""
+    """(m, n, k) at which cancelling sums are checked: `smallest_size` with four promotions, or m × n × k if smaller."""
     rows, columns, depth = smallest_size(kernel)
     return min((rows, columns, max(depth, 4 * kernel.problem.promotion)), (m, n, k), key=prod)
 
@@ -96,6 +99,7 @@ def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, s
             config=settings,
             multiplied=spec.problem.multiplied,
             arguments=tuple(kernel.problem.tokens),
+            problem=kernel.problem,
         )
     grid = kernel.grid(1, 1, 1)
     threads = grid[0] * grid[1] * grid[2] * compiled.threads
@@ -135,12 +139,13 @@ def benchmark_kernels(
     arch = here().arch  # compile() raises an error for a kernel that is not written for this GPU
     entries = [entry_of(kernel, kernel.compile(arch), kernel.label) for kernel in kernels]
     ladder = kernels[0].spec.ladder
-    entries += [Entry(name, name, ladder=ladder) for name in baselines]
+    problem = kernels[0].spec.problem
+    entries += [Entry(name, name, ladder=ladder, problem=library_problem(name, problem)) for name in baselines]
     if ceiling is not None:
         entries.append(entry_of(ceiling, ceiling.compile(arch)))
     report = progress if callable(progress) else _Bar() if progress else None
     try:
-        return benchmark(entries, list(sizes), kernels[0].spec.problem, regime, rounds, progress=report)
+        return benchmark(entries, list(sizes), problem, regime, rounds, progress=report)
     finally:
         if isinstance(report, _Bar):
             report.close()
@@ -165,18 +170,21 @@ def quick_speed(
 ) -> dict[str, Any]:
     """Time a kernel and cuBLAS in a few interleaved rounds; returns fields of `Run` for a run at m × n × k.
 
-    They are `timed_at`, the size of the timing, with either `tflops` and `cublas_tflops`, or `untimed`, which says why
+    Products of 8 bits are compared with the kind of cuBLASLt's that adds in the same way. The fields are `timed_at`, the size of the timing, with either `tflops` and `cublas_tflops`, or `untimed`, which says why
     there is no speed: a kernel may be right at its own size and wrong at the larger one.
     """
-    entries = [entry_of(kernel, compiled, sms=sms), Entry("cublas", "cublas", ladder=kernel.spec.ladder)]
+    problem = kernel.spec.problem
+    library = best_library(problem) if problem.multiplied == "e4m3" else "cublas"
+    other = Entry(library, library, ladder=kernel.spec.ladder, problem=problem)
+    entries = [entry_of(kernel, compiled, sms=sms), other]
     size = speed_size(kernel, m, n, k)
     try:
-        found = benchmark(entries, [size], kernel.spec.problem, "burst", QUICK_ROUNDS)
+        found = benchmark(entries, [size], problem, "burst", QUICK_ROUNDS)
     except SimulatorError as error:  # such as a fault or a hang at this size, or too little memory on the GPU
         return {"timed_at": size, "untimed": f"not timed: {error}"}
     rows = {row.kernel: row for row in found}
     if mine := rows.get(kernel.spec.name):
-        return {"timed_at": size, "tflops": mine.tflops, "cublas_tflops": mine.cublas_tflops}
+        return {"timed_at": size, "tflops": mine.tflops, "cublas_tflops": mine.cublas_tflops or mine.cublaslt_tflops}
     return {"timed_at": size, "untimed": found.skipped.get(at_size(kernel.spec.name, *size), "not timed")}
 
 

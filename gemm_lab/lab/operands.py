@@ -96,7 +96,9 @@ def scales(problem: Problem, given: dict[str, Any], m: int, n: int, k: int) -> d
     passed = [name for name, array in given.items() if array is not None]
     if not problem.scaled:
         if passed:
-            raise ConfigError(f"This kernel computes {problem.formula} without scales; leave out {' and '.join(passed)}.")
+            raise ConfigError(
+                f"This kernel computes {problem.formula} without scales; leave out {' and '.join(passed)}."
+            )
         return {}
     found = {}
     for name in SCALES:

@@ -6,13 +6,13 @@ import datetime
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gemm_lab import config as settings
-from gemm_lab.catalog import Problem
+from gemm_lab.catalog import SCALE_BLOCK, SCALES, Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import wire_problem
 from gemm_lab.measure.inputs import scales
@@ -28,12 +28,13 @@ Size = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing to time. kind: kernel, cublas, cublaslt_best, inductor, cutlass_sm75, cutlass_sm80 or ceiling.
+    """One thing to time. kind: see `gpu_runner.timing.rounds.benchmark`.
 
     Kernels and ceilings need `compiled` and `grid` (a triple or a function of m, n, k). `arguments` are names of
     operands or values, by default those of the problem; ("buffer", bytes) is scratch memory. `flops`: operations of one
     launch, by default 2·M·N·K; a ceiling has to give it. `block` is (BLOCK_M, BLOCK_N), for reports. `multiplied` is
-    the type in which this kernel multiplies, if it is not the problem's.
+    the type in which this kernel multiplies, if it is not the problem's. `problem`: the entry's own, if it differs from
+    the benchmark's in scales or promotion.
     """
 
     label: str
@@ -47,15 +48,19 @@ class Entry:
     ladder: str = ""
     config: str = ""
     multiplied: str | None = None
+    problem: Problem | None = None
 
     def message(self, problem: Problem, m: int, n: int, k: int) -> dict[str, Any]:
         """The entry for one size, as `gpu_runner.timing.rounds.benchmark` takes it."""
+        own = self.problem or problem
         facts = {
             "label": self.label,
             "kind": self.kind,
             "flops": self.work(m, n, k),
             "block": self.block,
             "multiplied": self.multiplied or problem.multiplied,
+            "scaled": own.scaled,
+            "limits": element_limits(own, k, scales(own)[0]),
         }
         if self.kind in ("kernel", "ceiling"):
             import gpu_runner as device
@@ -101,7 +106,8 @@ def benchmark(
     """Check `entries` at each size (a number, or (m, n, k)), then time them in turn within one run.
 
     Every kernel's output is checked first. A kernel with a wrong result is not timed, and `.skipped` says why. Ratios
-    refer to the first entry of the kinds cublas, cublaslt_best and ceiling; without it, they are None.
+    refer to the first entry of the kinds cublas and ceiling, and of the kind of cuBLASLt that computes the same
+    (`best_library`); without it, they are None.
     rounds: samples of each entry, by default 30, or 10 in the burst regime, whose samples vary less.
     session: where requests go, by default that of this process; tests pass their own.
 
@@ -117,6 +123,7 @@ def benchmark(
         raise ConfigError("Two entries of the benchmark have the same label; give each its own.")
     found = Measurements()
     alpha, beta = scales(problem)
+    wire = wire_problem(problem) | {"scaled": any((entry.problem or problem).scaled for entry in entries)}
     for size in sizes:
         m, n, k = (size, size, size) if isinstance(size, int) else size
         try:
@@ -125,7 +132,7 @@ def benchmark(
                 timeout_s=SILENCE_S,
                 patience_s=PREPARE_S,
                 progress=progress,
-                problem=wire_problem(problem),
+                problem=wire,
                 m=m,
                 n=n,
                 k=k,
@@ -133,7 +140,7 @@ def benchmark(
                 regime=regime,
                 rounds=rounds,
                 limits=element_limits(problem, k, alpha),
-                error_bounds={entry.label: bound(problem, k) for entry in entries},
+                error_bounds={entry.label: bound(entry.problem or problem, k) for entry in entries},
                 alpha=alpha,
                 beta=beta,
                 seed=seed,
@@ -148,6 +155,25 @@ def benchmark(
         found.raw.append(answer)
         found.skipped |= _skipped(answer)
     return found
+
+
+def best_library(problem: Problem) -> str:
+    """The kind of cuBLASLt's products that adds as this problem says."""
+    if problem.multiplied != "e4m3":
+        return "cublaslt_best"
+    return "cublaslt_fp8_blocks" if problem.scaled else "cublaslt_fp8" if problem.promotion else "cublaslt_fp8_fast"
+
+
+def library_problem(kind: str, problem: Problem) -> Problem:
+    """What a library computes in place of `problem`: products of 8 bits with the sums and scales of its kind."""
+    if not kind.startswith("cublaslt_fp8"):
+        return problem
+    arguments = tuple(name for name in problem.arguments if name not in SCALES)
+    return replace(
+        problem,
+        promotion=0 if kind == "cublaslt_fp8_fast" else SCALE_BLOCK,
+        arguments=arguments + SCALES * (kind == "cublaslt_fp8_blocks"),
+    )
 
 
 def _skipped(answer: Mapping[str, Any]) -> dict[str, str]:
@@ -171,9 +197,7 @@ def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) 
     timed = {report["label"]: report["samples_ms"] for report in answer["entries"] if report["samples_ms"]}
     chosen = {report["label"]: report["config"] for report in answer["entries"] if report.get("config")}
     by_label = {entry.label: entry for entry in entries}
-    base = next((label for label in timed if by_label[label].kind == "cublas"), None)
-    best = next((label for label in timed if by_label[label].kind == "cublaslt_best"), None)
-    top = next((label for label in timed if by_label[label].kind == "ceiling"), None)
+    first = {by_label[label].kind: label for label in reversed(timed)}
 
     def against(label: str, other: str | None) -> tuple[float | None, float | None]:
         if other is None:
@@ -185,9 +209,9 @@ def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) 
     for label, samples in timed.items():
         entry = by_label[label]
         speed = rate(samples, entry.work(m, n, k))
-        cublas_tflops, ratio_cublas = against(label, base)
-        cublaslt_tflops, ratio_cublaslt = against(label, best)
-        ceiling_tflops, ratio_ceiling = against(label, top)
+        cublas_tflops, ratio_cublas = against(label, first.get("cublas"))
+        cublaslt_tflops, ratio_cublaslt = against(label, first.get(best_library(entry.problem or problem)))
+        ceiling_tflops, ratio_ceiling = against(label, first.get("ceiling"))
         found.append(
             Measurement(
                 label,

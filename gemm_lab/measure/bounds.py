@@ -15,9 +15,10 @@ output's √K. Two cases of tensor cores differ:
 
 - With an f32 accumulator they truncate instead of rounding: u = 2⁻²³, and all errors have one sign. They add
   linearly in the worst case: Σ u·0.8·√(i·s) = 0.53·u·K·√K/s, that is 0.53·u·K/s of the output.
-- Those of Ada and Hopper keep F = 13 fraction bits of a sum of 8-bit products: each product and the sum before it are cut
-  off at 2⁻ᶠ below the largest of them. A cut is uniform in 0 … 2·u·2ᵉ with u = 2⁻¹⁴, whose root mean square is twice
-  that of a rounding, 0.425·2⁻¹³·|sᵢ|, and every product has one: 0.425·2⁻¹³·√(K/2) = 0.300·2⁻¹³·√K of the output.
+- Those of Ada and Hopper keep F = 13 fraction bits of a sum of 8-bit products: each product and the sum before it are
+  cut off 13 bits below the exponent e of the largest. A cut is uniform in 0 … 2ᵉ⁻¹³, so its root mean square is twice
+  that of a rounding to 13 fraction bits (u = 2⁻¹⁴), 0.425·2⁻¹³·|sᵢ|. Every product has one, which makes
+  0.425·2⁻¹³·√(K/2) = 0.300·2⁻¹³·√K of the output.
   (Products that end before that bit lose nothing, so this is the upper end.) A kernel that promotes its sums after
   every P of K has errors of √P in place of √K.
 """

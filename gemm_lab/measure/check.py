@@ -61,9 +61,9 @@ def verdict(
 ) -> Verdict:
     """Compare `out` (M, N) with the exact `ref` (float64, M, N).
 
-    For "integers" and "cancelling", every element has to equal the rounded reference. For "normal", every element has to be within
-    `element_limits` and the whole within `bound`. NaN and infinity never pass. block: (BLOCK_M, BLOCK_N[, BLOCK_K]).
-    inputs: if given, the message may also name the likely mistake.
+    For "integers" and "cancelling", every element has to equal the rounded reference. For "normal", every element has
+    to be within `element_limits` and the whole within `bound`. NaN and infinity never pass. block: (BLOCK_M, BLOCK_N[,
+    BLOCK_K]). inputs: if given, the message may also name the likely mistake.
     """
     block = tuple(block or (128, 128))
     got = np.asarray(out).astype(np.float64)
@@ -97,10 +97,11 @@ def verdict(
     row, column = (int(index) for index in np.unravel_index(np.argmax(wrong), wrong.shape))
     tiles = bad_tiles(wrong, block)
     if kind == "cancelling" and finite.all():  # small numbers have shown other mistakes
-        exponent, count = large_products(problem, k)
+        exponent, products = large_products(problem, k)
         hint = (
-            f"Partial sums reach {count * 2**exponent:,} here before they cancel. A sum that loses ones meanwhile is not "
-            f"kept in {problem.dtype_acc}" + (f" after each {problem.promotion} of K." if problem.promotion else ".")
+            f"Partial sums reach {products * 2**exponent:,} here before they cancel. A sum that loses ones meanwhile is "
+            f"not kept in {problem.dtype_acc}"
+            + (f" after each {problem.promotion} of K." if problem.promotion else ".")
         )
     else:
         hint = guess(got, expected, wrong, tiles, block, kind, problem, inputs)
@@ -170,7 +171,8 @@ def check(
     """Make inputs, launch the kernel and compare its output. launch: the simulator's; by default the GPU's.
 
     On a GPU, inputs and reference of sizes above 1024 are made on the device and compared there, unless the kind is
-    "cancelling"; otherwise NumPy does this in this process. A kernel that overwrites an operand other than D does not pass if the check runs here.
+    "cancelling"; otherwise NumPy does this in this process. A kernel that overwrites an operand other than D does not
+    pass if the check runs here.
     """
     if launch is None and max(m, n, k) > NUMPY_UP_TO and kind != "cancelling":
         return _on_device(compiled, problem, grid, m, n, k, tuple(block or (128, 128)), kind, seed, cluster)

@@ -148,7 +148,9 @@ def make_inputs(problem: Problem, m: int, n: int, k: int, kind: str = "integers"
         # Neighbours differ, also where there are few blocks; what cancels has the same factor.
         depth = np.arange(-(-k // SCALE_BLOCK))
         depth = np.minimum(depth, depth[::-1]) if kind == "cancelling" else depth
-        turns = depth[:, None] + rng.integers(3, size=m) if name == "scale_a" else np.arange(shape[0])[:, None] + 2 * depth
+        turns = (
+            depth[:, None] + rng.integers(3, size=m) if name == "scale_a" else np.arange(shape[0])[:, None] + 2 * depth
+        )
         return np.exp2(turns % 3 - 1).astype(np.float32)
 
     alpha, beta = scales(problem)

@@ -116,6 +116,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   int stage = 0, parity = 0, buffer = 0;                      // in the ring, and of the two for parts of D
   if (warpgroup == 1) named_barrier_arrive<256>(TURN);        // the other one begins
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
+    // region: consumer
     const Tile tile = place(index);
     fetch_scales(tile, 0);
     // region: consumer

@@ -44,7 +44,9 @@ def sums(inputs, keep, step=16, promotion=0):
         acc = keep(acc, a[:, start : start + step, None].transpose(0, 2, 1) * b[start : start + step].T[None])
         if promotion and (start + step) % promotion == 0:
             block = start // 128
-            factor = inputs.scale_a[block][:, None] * np.repeat(inputs.scale_b[:, block], 128)[: inputs.n] if scaled else 1
+            factor = (
+                inputs.scale_a[block][:, None] * np.repeat(inputs.scale_b[:, block], 128)[: inputs.n] if scaled else 1
+            )
             promoted, acc = (promoted + acc.astype(np.float32) * factor).astype(np.float32), np.zeros_like(acc)
     return promoted.astype(np.float64) + acc
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gemm_results.errors import LabError
+from gpu_runner.baselines import cublaslt
 from gpu_runner.transport import codec
 from gpu_runner.transport.field_types import fitted
 from gpu_simulator.errors import LaunchError
@@ -24,17 +25,18 @@ LONGEST_OTHER_S = 300.0
 
 ARGUMENT = np.ndarray | TensorMap | np.generic | bool | int | float | bytes
 GRID = tuple[int, int, int]
-DTYPE = Literal[(*sorted(codec.DTYPES - {"bool"}), "tf32", "e4m3", "e5m2")]
+DTYPE = Literal[(*sorted(codec.DTYPES - {"bool"}), "tf32")]
 LAYOUT = Literal["row", "col"]
 TOKEN = str | int | float | np.generic | tuple[str, int] | tuple[str, str, tuple[int, int], int]
 KERNEL = {"key": str, "name": str, "arch": str, "entry": str, "cubin": bytes, "threads": int, "dynamic_smem": int,
           "?parameters": tuple[int, ...] | None}  # fmt: skip
 PROBLEM = {"dtype_in": DTYPE, "dtype_acc": DTYPE, "dtype_out": DTYPE, "layout_a": LAYOUT, "layout_b": LAYOUT,
-           "uses_c": bool, "multiplied": DTYPE}  # fmt: skip
-KIND = Literal["kernel", "ceiling", "cublas", "cublaslt_best", "inductor", "cutlass_sm75", "cutlass_sm80"]
+           "uses_c": bool, "multiplied": DTYPE, "?scaled": bool}  # fmt: skip
+KIND = Literal[(*cublaslt.KINDS, "kernel", "ceiling", "cublas", "inductor", "cutlass_sm75", "cutlass_sm80")]
 ENTRY = {"label": str, "kind": KIND,
          "flops": float, "?block": tuple[int, ...] | None, "?multiplied": DTYPE | None, "?compiled": dict,
-         "?grid": GRID, "?cluster": GRID, "?arguments": list[TOKEN]}  # fmt: skip
+         "?grid": GRID, "?cluster": GRID, "?arguments": list[TOKEN], "?scaled": bool,
+         "?limits": tuple[float, float]}  # fmt: skip
 SIZE = {"m": int, "n": int, "k": int}
 OPERATIONS: dict[str, dict[str, dict[str, Any]]] = {
     "simulator": {

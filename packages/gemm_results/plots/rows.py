@@ -13,6 +13,9 @@ BASELINES = {
     "cublas": "cuBLAS",
     "inductor": "Inductor",
     "cublaslt_best": "cuBLASLt, best",
+    "cublaslt_fp8_fast": "cuBLASLt FP8, fast accumulation",
+    "cublaslt_fp8_blocks": "cuBLASLt FP8, block scales",
+    "cublaslt_fp8": "cuBLASLt FP8",
     "cutlass_sm75": "CUTLASS sm75",
     "cutlass_sm80": "CUTLASS sm80",
 }

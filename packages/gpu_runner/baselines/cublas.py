@@ -16,7 +16,7 @@ from gpu_runner.driver import Buffer, Device
 from gpu_runner.faults import RunnerError
 from gpu_simulator.errors import MissingDependency
 
-REAL = {"f32": 0, "f16": 2, "bf16": 14}  # cudaDataType_t
+REAL = {"f32": 0, "f16": 2, "bf16": 14, "e4m3": 28}  # cudaDataType_t
 COMPUTE_16F, COMPUTE_32F, COMPUTE_32F_PEDANTIC = 64, 68, 69
 PLAIN, TRANSPOSED = 0, 1
 DEFAULT_ALGORITHM = -1
@@ -69,8 +69,11 @@ class Blas:
 
         f16 accumulation is COMPUTE_16F, f32 is COMPUTE_32F, which uses no TF32 in the default math mode; with
         `pedantic` it is COMPUTE_32F_PEDANTIC, for a reference. With `rows`, only these rows of A are multiplied, and
-        their products are written to the first rows of `d`. The callable raises `RunnerError` if cuBLAS refuses.
+        their products are written to the first rows of `d`. Raises `RunnerError` for 8-bit operands, which only
+        cuBLASLt multiplies; so does the callable if cuBLAS refuses.
         """
+        if dtype_in == "e4m3":
+            raise RunnerError("cublasGemmEx multiplies no 8-bit numbers; compare with cublaslt_fp8 instead.")
         first, last = rows or (0, m)
         size = {"f16": 2, "bf16": 2, "f32": 4}[dtype_in]
         offset = first * (k if layout_a == "row" else 1) * size

@@ -80,9 +80,10 @@ def benchmark(
 ) -> dict[str, Any]:
     """Check `entries` at one size, then time those that passed.
 
-    An entry is {"label", "kind": kernel | cublas | cublaslt_best | inductor | cutlass_sm75 | cutlass_sm80 | ceiling,
-    "flops"}. Kernels and ceilings also have {"compiled", "grid", "cluster", "arguments"}, and kernels {"block",
-    "multiplied"}; an argument ("buffer", bytes) is scratch memory. `regime` is "burst" or "sustained". Returns
+    An entry is {"label", "kind", "flops"}, where the kind is kernel, cublas, inductor, cutlass_sm75, cutlass_sm80,
+    ceiling or one of `cublaslt.KINDS`. Kernels and ceilings also have {"compiled", "grid", "cluster", "arguments"}, and
+    kernels {"block", "multiplied"}; an argument ("buffer", bytes) is scratch memory. Any entry may have "scaled",
+    whether it multiplies by the scales of A and B, and "limits" of its own. `regime` is "burst" or "sustained". Returns
     {"entries": [{"label", "samples_ms", "repeats", "check", "skipped"}], "readings": one dict per round or sample,
     "copies", "regime", sizes and facts of the GPU}. Samples are milliseconds per launch, one per round, in the same
     order for all entries.
@@ -99,7 +100,7 @@ def benchmark(
             reports.append(report)
             try:
                 asked = (device, blas, context, problem, copies, spec, alpha, beta, scratch, report)
-                found = alternatives(*asked) if spec["kind"] == "cublaslt_best" else {"": _calls(*asked)}
+                found = alternatives(*asked) if spec["kind"] in cublaslt.KINDS else {"": _calls(*asked)}
             except SimulatorError as error:
                 report["skipped"] = str(error)
                 continue
@@ -107,7 +108,7 @@ def benchmark(
                 entry = Entry(spec["label"], calls, spec["flops"], config=config)
                 if spec["kind"] != "ceiling":
                     context.running()
-                    report["check"] = _check(entry, copies[0], blas, spec, alpha, beta, limits)
+                    report["check"] = _check(entry, copies[0], blas, spec, alpha, beta, spec.get("limits") or limits)
                     report["skipped"] = _rejected(report["check"], error_bounds[spec["label"]])
                     if report["skipped"]:
                         break
@@ -271,7 +272,8 @@ def alternatives(
     operands = [(*_operands(problem, inputs, scratch), inputs.d) for inputs in copies]
     m, n, k = copies[0].m, copies[0].n, copies[0].k
     beta = beta if problem["uses_c"] else 0.0
-    found = cublaslt.candidates(device, problem, operands, m, n, k, alpha, beta, given, scratch)
+    scales = [(inputs.scale_a, inputs.scale_b) for inputs in copies] if spec.get("scaled") else []
+    found = cublaslt.candidates(device, problem, operands, m, n, k, alpha, beta, given, scratch, spec["kind"], scales)
     report["left_out"] = {}
     names = fastest(device, context, found, report["left_out"], MOST_ALTERNATIVES)
     first = next(iter(found))
@@ -350,6 +352,7 @@ def _check(
         limits=limits,
         block=block,
         multiplied=spec.get("multiplied"),
+        scaled=bool(spec.get("scaled")),
     )
     return summary(found, inputs.n, block)
 

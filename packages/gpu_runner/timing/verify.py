@@ -24,8 +24,8 @@ SCALE_BLOCK = 128  # neighbours along K that share a scale; of B also so many co
 class Inputs:
     """A, B, C and D of one problem on the device, and the scales of A and B if it has such.
 
-    `problem` has dtype_in, dtype_acc, dtype_out, layout_a, layout_b, uses_c and perhaps scaled. `kind` is "normal" for N(0, 1) or
-    "integers" for whole numbers from -limit to limit. D is filled with NaN.
+    `problem` has dtype_in, dtype_acc, dtype_out, layout_a, layout_b, uses_c and perhaps scaled. `kind` is "normal" for
+    N(0, 1) or "integers" for whole numbers from -limit to limit. D is filled with NaN.
     """
 
     def __init__(

@@ -336,7 +336,7 @@ def algorithms(worker, monkeypatch):
     def run(milliseconds, spoil=lambda d: None):
         made, calls = worker(speeds), Counter()
 
-        def candidates(device, problem, operands, m, n, k, alpha, beta, dtype_in, scratch):
+        def candidates(device, problem, operands, m, n, k, alpha, beta, dtype_in, scratch, kind, scales):
             def call(name, takes, first, second, result):
                 library = FakeLibrary(made.cuda, T4, {4: takes or 0}, code=0 if takes else 7, spoil=spoil)
 
