@@ -119,7 +119,6 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     // region: consumer
     const Tile tile = place(index);
     fetch_scales(tile, 0);
-    // region: consumer
     memset(total, 0, sizeof total);
     for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
       mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
