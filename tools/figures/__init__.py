@@ -44,6 +44,7 @@ from tools.figures import (
     padding,
     padding_toy,
     persistent,
+    promotions,
     quads,
     ring,
     rooflines,
@@ -138,6 +139,7 @@ _FIGURES = {
         board.scoreboard,
         number_formats.eight_bits,
         kept_bits.kept_bits,
+        promotions.promotions,
         scale_tile.scale_tile,
     )
 }
