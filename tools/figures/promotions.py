@@ -47,6 +47,6 @@ def promotions():
                     left + (begin + long) * per, y, length * per, high, "+", fill=style.tint(style.ORANGE, 0.6),
                     edge=style.PAPER, radius=0,
                 )  # fmt: skip
-    words = f"Blue: the tensor cores multiply, {products} cycles for a warpgroup alone. Orange: {additions} additions for each warp."
+    words = f"Numbers: cycles of the tensor cores, computed. Orange: {additions} additions for each warp."
     page.text(0.3, 3.55, words, ha="left", colour=style.MUTED)
     return page.fig
