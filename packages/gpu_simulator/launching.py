@@ -70,6 +70,7 @@ def launch(
     on_start: Callable[[Launch], None] | None = None,
     symbols: Mapping[str, Any] | None = None,
     uninit: Iterable[int | str] = (),
+    exact: bool | None = None,
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -96,6 +97,8 @@ def launch(
     uninit: numbers of arguments whose arrays begin uninitialised, as memory of cudaMalloc does: with NaN in every
     format; of a member of a struct or of an array of pointers, such as "0.1". A search for hazards reports what is
     read there before it is written.
+    exact: whether floating-point products of tensor cores are summed as the GPU sums them, to the bit, and not in
+    float32; see `hardware.exact_sums`. By default they are.
     observers: "hazards" looks for races in shared and global memory, between lanes, warps and blocks, for uninitialised
     reads, and for missing waits and fences (`Report.hazards`). Others are functions that are called with each group of
     resident blocks, and return an `Observer` of that group.
@@ -128,6 +131,7 @@ def launch(
             heap_bytes=int(heap_bytes),
             symbols=symbols,
             uninit=uninit,
+            exact=exact,
         )
         run.warnings = getattr(compiled_or_ptx, "warnings", ())
         if on_start is not None:
@@ -224,9 +228,11 @@ class Launch:
         heap_bytes: int = HEAP_BYTES,
         symbols: Mapping[str, Any] | None = None,
         uninit: Iterable[int | str] = (),
+        exact: bool | None = None,
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem, self.placement = timing, dynamic, placement
+        self.exact = exact is not False
         self.args, self.only_block, self.probes = list(args), only_block, probes
         self.threads = block[0] * block[1] * block[2]
         self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
@@ -415,6 +421,7 @@ class Launch:
             observers=(observer_of,),
             placement=self.placement,
             heap_bytes=self.heap_bytes,
+            exact=self.exact,
         )
         other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory
         other.memory.data[:] = self.initial

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_simulator.arithmetic.fp8 import decoded
 from gpu_simulator.arithmetic.rounding import bf16_to_f32, canonical, round_to_f16
+from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
 from gpu_simulator.hardware.fragments import gather_a, gather_b, gather_c, scatter_c
 from gpu_simulator.runtime import runtime
 
@@ -67,16 +68,20 @@ def accumulators(lanes, registers, rows: int, columns: int, form):
 
 
 @runtime
-def multiply(a, b, c, form):
-    """a · b + c in float32; FP16 accumulators are rounded to FP16 after the step, integers are exact."""
-    return accumulated(np.matmul(a, b), c, form)
+def multiply(a, b, c, form, capability, instruction="mma"):
+    """a · b + c, the accumulators after one instruction; c may be None for zeros. Integers are exact.
 
-
-def accumulated(product, c, form):
-    """product + c, as `multiply` returns it. product: float32, it may be overwritten."""
+    capability: of the GPU whose sums these are, see `hardware.exact_sums`; None for sums in float32, after which FP16
+    accumulators are rounded to FP16.
+    """
+    rule = None if capability is None else sum_rule(capability, instruction, form[3], form[4], form[5])
+    if rule is not None:
+        return exact_sum(a, b, c, rule)
+    product = np.matmul(a, b)
     if form[5] == "s32":
-        return c + product.astype(np.int32)
-    product += c
+        product = product.astype(np.int32)
+    if c is not None:
+        product += c
     return round_to_f16(product) if form[5] == "f16" else product
 
 

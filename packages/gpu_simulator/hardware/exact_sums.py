@@ -27,8 +27,9 @@ LEAST_NORMAL = {
     "f16": -14, "bf16": -126, "tf32": -126, "f32": -126, "e5m2": -14, "e4m3": -6, "e3m2": -2, "e2m3": 0, "e2m1": 0,
 }  # fmt: skip
 _NO_EXPONENT = -9000  # of a zero: it takes no part in the largest; two of them can be added in 16 bits
-_AT_ONCE = 1 << 16  # elements of a result that stay in the cache between the operations
+_AT_ONCE = 1 << 15  # elements of a result that stay in the cache between the operations
 _PARTIAL = 16  # products whose sum fits 32 bits: each is below 2^2 · 2^25
+_USUAL = 90  # exponents up to this size are far from the ends of float32, also when scaled by 2^25
 _NAN = np.uint32(0x7FFFFFFF).view(np.float32)
 
 
@@ -130,13 +131,13 @@ def _lossless(a, b, c, rule: SumRule) -> bool:
 
 def _instruction(a, b, c, rule: SumRule):
     """One instruction on matrices of three dimensions that fit the cache."""
-    depth = a.shape[2]
-    order = np.arange(depth)
     if rule.late:
-        order = np.concatenate([order[order % 4 < 2], order[order % 4 >= 2]])
+        order = np.argsort(np.arange(a.shape[2]) % 4 >= 2, kind="stable")
+        a, b = a[:, :, order], b[:, order]
+    b = np.ascontiguousarray(b)
     total = None if rule.late else c
-    for first in range(0, depth, rule.products):
-        step = order[first : first + rule.products]
+    for first in range(0, a.shape[2], rule.products):
+        step = slice(first, first + rule.products)
         total = _step(a[:, :, step], b[:, step], total, rule)
     if rule.late and c is not None:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -152,41 +153,84 @@ def _step(a, b, c, rule: SumRule):
         special, a, b, c = _specials(a, b, c)
     least = [LEAST_NORMAL["f16" if rule.late else kind] for kind in (rule.a, rule.b)]  # it converts FP8 to FP16
     ea, eb = _exponents(a, least[0]), _exponents(b, least[1])
-    top = np.full((len(a), a.shape[1], b.shape[2]), _NO_EXPONENT, np.int16)
-    if c is not None:
-        top[...] = _exponents(c, LEAST_NORMAL[rule.out])
-    pair = np.empty_like(top)
-    for k in range(a.shape[2]):
-        np.add(ea[:, :, k, None], eb[:, k, None, :], out=pair)
-        np.maximum(top, pair, out=top)
-    top[top < -1000] = 0  # nothing but zeros
-    if rule.floor is not None:
-        np.maximum(top, np.int16(rule.floor), out=top)
-    # Float32 represents the products, and the powers of two by which they are scaled, unless they are very large or small.
-    narrow = int(top.max()) < 120 and int(top.min()) > -90 and _least(ea) + _least(eb) > -100
-    units = _units(a, b, c, rule.fraction - top.astype(np.int32), narrow)
-    exponent = (top - np.int16(rule.fraction)).astype(np.int64)
-    value = units * ((exponent + 1023) << 52).view(np.float64)
-    out = _rounded(value, rule)
+    out = _usual(a, b, c, ea, eb, rule)
+    if out is None:
+        out = _unusual(a, b, c, ea, eb, rule)
     return out if special is None else np.where(np.isfinite(special), out, special)
 
 
-def _units(a, b, c, shift, narrow: bool):
-    """The sum in units of 2^-shift, int64, of addends cut off to whole units. narrow: float32 is wide enough."""
-    real, whole, bias, place = (np.float32, np.int32, 127, 23) if narrow else (np.float64, np.int64, 1023, 52)
-    scale = ((shift.astype(whole) + whole(bias)) << whole(place)).view(real)
-    a, b = a.astype(real, copy=False), b.astype(real, copy=False)
-    total = np.zeros(scale.shape, np.int64) if c is None else (c * scale).astype(np.int64)
-    product, cut = np.empty_like(scale), np.empty(scale.shape, whole)
+def _usual(a, b, c, ea, eb, rule: SumRule):
+    """The sum, if float32 represents the products and the sums without subnormal numbers; otherwise None."""
+    if _least(ea) + _least(eb) < -_USUAL or int(ea.max()) + int(eb.max()) > _USUAL:
+        return None
+    # A number 2^(8 · e) for each factor of exponent e: the exponent of their scalar product is 8 · (the largest e of a
+    # product) plus at most 5, because there are at most 32 products. Zeros take no part.
+    largest = np.matmul(_eightfold(ea, 1024), _eightfold(eb, 1023))
+    top = largest.view(np.int32)[..., 1::2] >> 23  # e + 128
+    if c is not None:
+        exponent = ((c.view(np.int32) >> 23) & 255) + np.int32(1)
+        if rule.out == "f16":
+            np.maximum(exponent, np.int32(LEAST_NORMAL["f16"] + 128), out=exponent)
+            exponent[c == 0] = 0
+        np.maximum(top, exponent, out=top)
+    few = top < 128 - _USUAL
+    if few.any():
+        if largest[few].any() or (c is not None and c[few].any()):
+            return None
+        top[few] = 128  # nothing but zeros
+    if int(top.max()) > 128 + _USUAL:
+        return None
+    scale = ((np.int32(255 + rule.fraction) - top) << 23).view(np.float32)
+    unit = ((top - np.int32(1 + rule.fraction)) << 23).view(np.float32)
+    product = np.empty_like(scale)
+    narrow = rule.fraction < 20  # float32 holds the sum
+    cut = product if narrow else np.empty(scale.shape, np.int32)
+    total = None
     for first in range(0, a.shape[2], _PARTIAL):
-        partial = np.zeros(scale.shape, whole)
+        partial = np.zeros(scale.shape, cut.dtype)
         for k in range(first, min(first + _PARTIAL, a.shape[2])):
             np.multiply(a[:, :, k, None], b[:, k, None, :], out=product)
             np.multiply(product, scale, out=product)
-            np.copyto(cut, product, casting="unsafe")  # towards zero
+            if narrow:
+                np.trunc(product, out=product)
+            else:
+                np.copyto(cut, product, casting="unsafe")  # towards zero
             np.add(partial, cut, out=partial)
-        total += partial
-    return total
+        total = partial if total is None else total + partial.astype(np.float32 if narrow else np.float64)
+    total = total if narrow else total.astype(np.float64, copy=False)
+    if c is not None:
+        np.multiply(c, scale, out=product)
+        total = total + np.trunc(product, out=product)
+    total *= unit
+    if rule.out == "f16":
+        return _to_f16(total)
+    if narrow:
+        return (total.view(np.int32) & np.int32(-1 << (23 - rule.result))).view(np.float32) + np.float32(0)
+    return (total.view(np.int64) & np.int64(-1 << (52 - rule.result))).view(np.float64).astype(np.float32)
+
+
+def _eightfold(exponents, bias: int) -> np.ndarray:
+    """2^(8 · e + bias - 1023) for each exponent, float64; 0 for a zero's."""
+    bits = (exponents.astype(np.int64) * 8 + bias) << 52
+    return np.where(exponents == _NO_EXPONENT, np.int64(0), bits).view(np.float64)
+
+
+def _unusual(a, b, c, ea, eb, rule: SumRule):
+    """The sum in float64, at any exponent."""
+    top = np.full((len(a), a.shape[1], b.shape[2]), _NO_EXPONENT, np.int16)
+    if c is not None:
+        top[...] = _exponents(c, LEAST_NORMAL[rule.out])
+    for k in range(a.shape[2]):
+        np.maximum(top, ea[:, :, k, None] + eb[:, k, None, :], out=top)
+    top[top < -1000] = 0  # nothing but zeros
+    if rule.floor is not None:
+        np.maximum(top, np.int16(rule.floor), out=top)
+    shift = rule.fraction - top.astype(np.int64)
+    scale, unit = (((power + 1023) << 52).view(np.float64) for power in (shift, -shift))
+    total = np.zeros(scale.shape) if c is None else np.trunc(c * scale)
+    for k in range(a.shape[2]):
+        total += np.trunc(a[:, :, k, None].astype(np.float64) * b[:, k, None, :] * scale)
+    return _rounded(total * unit, rule)
 
 
 def _exponents(x, least: int) -> np.ndarray:

@@ -44,6 +44,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.warps = self.blocks * self.warps_per_block
         self.lanes = 32 * self.warps
         self.sites, self.memory, self.options = launch.sites, launch.memory, launch.options
+        self.exact = self.program.module.capability if launch.exact else None  # whose tensor cores' sums, if exact
         self.all_lanes = np.arange(self.lanes, dtype=np.int64)
         self.block_of_lane = self.all_lanes // (32 * self.warps_per_block)
         self.thread_of_lane = self.all_lanes % (32 * self.warps_per_block)

@@ -25,6 +25,8 @@ _SHAPES = {
     "tf32": ("m16n8k4", "m16n8k8"),
     "s8": ("m8n8k16", "m16n8k16", "m16n8k32"),
     "u8": ("m8n8k16", "m16n8k16", "m16n8k32"),
+    "e4m3": ("m16n8k32",),
+    "e5m2": ("m16n8k32",),
 }
 _SPARSE_SHAPES = {
     "f16": ("m16n8k16", "m16n8k32"),
@@ -41,8 +43,8 @@ _ACCUMULATORS = {
     "tf32": ("f32",),
     "s8": ("s32",),
     "u8": ("s32",),
-    "e4m3": ("f32",),
-    "e5m2": ("f32",),
+    "e4m3": ("f16", "f32"),
+    "e5m2": ("f16", "f32"),
 }
 _MIXED = ({"s8", "u8"}, {"e4m3", "e5m2"})  # A and B may have different types of one of these sets
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_simulator.arithmetic.rounding import canonical, round_to_f16
+from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
 from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor
 from gpu_simulator.machine.asynchronous import tensor_operands as operands
 
@@ -97,16 +98,20 @@ class Product:
                 step = max(1, ALONE // left.size)
                 for at in range(0, piece.count, step):
                     part = right[:, piece.first + at : piece.first + min(at + step, piece.count)]
-                    self.put(cells, lanes, (self.d & 0xFFFF) + at, left @ part, kept)
+                    self.put(cells, lanes, (self.d & 0xFFFF) + at, left, part, kept, resident.exact)
         self.done = True
 
-    def put(self, cells, lanes, column: int, product, kept) -> None:
-        """D = product, or D · 2^-scale + product, in cells of 32 bits. kept: (128,) lanes that keep D, or None."""
+    def put(self, cells, lanes, column: int, a, b, kept, capability: int | None) -> None:
+        """D = A · B, or D · 2^-scale + A · B, in cells of 32 bits. kept: (128,) lanes that keep D, or None.
+
+        capability: of the GPU whose sums these are; None for sums in float32.
+        """
         kind, accumulate, scale = self.what.d, self.accumulates, self.scale
-        columns = slice(column, column + product.shape[1])
+        columns = slice(column, column + b.shape[1])
         view = cells.view({"f32": np.float32, "s32": np.int32}.get(kind, np.uint32))
-        if isinstance(lanes, slice) and kind != "f16" and kept is None:
-            target = view[lanes, columns]
+        rule = None if capability is None else sum_rule(capability, "tcgen05", self.what.a, self.what.b, kind)
+        if rule is None and isinstance(lanes, slice) and kind != "f16" and kept is None:
+            target, product = view[lanes, columns], a @ b
             if accumulate and not scale:
                 target += product
             elif accumulate:
@@ -118,16 +123,20 @@ class Product:
                 target[...] = canonical(target)
             return
         index = lanes if isinstance(lanes, slice) else lanes[:, 0]
-        old = view[index, columns]
-        new = product
+        old, before = view[index, columns], None
         if accumulate:
             before = old
             if kind == "f16":
                 before = (old & np.uint32(0xFFFF)).astype(np.uint16).view(np.float16).astype(np.float32)
-            new = before * np.float32(2.0**-scale) + product if scale else before + product
-        new = canonical(new)
+            if scale:
+                before = before * np.float32(2.0**-scale)
+        if rule is not None:
+            new = exact_sum(a, b, before, rule)
+        else:
+            new = canonical(a @ b if before is None else before + a @ b)
         if kind == "f16":
-            new = round_to_f16(np.ascontiguousarray(new)).astype(np.float16).view(np.uint16).astype(np.uint32)
+            half = round_to_f16(np.ascontiguousarray(new)).astype(np.float16).view(np.uint16)
+            new = np.where(np.isnan(new), np.uint16(0x7FFF), half).astype(np.uint32)
         new = new.astype(view.dtype, copy=False)
         if kept is not None:
             new = np.where(kept[np.arange(128)[index]][:, None], old, new)

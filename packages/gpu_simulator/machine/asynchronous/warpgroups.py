@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpu_simulator.arithmetic.fragment_products import results
-from gpu_simulator.arithmetic.rounding import round_to_f16
+from gpu_simulator.arithmetic.fragment_products import multiply, results
 from gpu_simulator.faults import WarpgroupFault
 from gpu_simulator.machine.branching import DONE
 from gpu_simulator.machine.thread_ranges import spans
@@ -21,7 +20,7 @@ from gpu_simulator.ptx.wgmma_forms import THREADS, WARPS, WgmmaForm
 
 @dataclass(eq=False)
 class Flight:
-    """One wgmma of some warpgroups. multiply(where): the product for those of `groups` that the mask picks.
+    """One wgmma of some warpgroups. factors(where): A and B of those of `groups` that the mask picks.
 
     number: (groups,) wgmma-groups that each warpgroup had committed when it was issued.   left: (groups,) Boolean, the
     groups that have not waited yet.   scale: (groups,) Boolean, whether the accumulator is added.   key: of its matrix
@@ -34,7 +33,7 @@ class Flight:
     number: np.ndarray
     left: np.ndarray
     scale: np.ndarray
-    multiply: Callable[[np.ndarray], np.ndarray] | None
+    factors: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None
     key: tuple
     copies: dict[int, int] = field(default_factory=dict)
 
@@ -132,10 +131,10 @@ class Warpgroups:
         for observer in self.resident.observers:
             observer.wgmma_fence(site, groups)
 
-    def issue(self, lanes, site: int, kind: WgmmaForm, c, scale, multiply, sources):
+    def issue(self, lanes, site: int, kind: WgmmaForm, c, scale, factors, sources):
         """Issue a wgmma; returns the accumulators (warps, 16, n) that the registers hold from now on.
 
-        multiply(where): A · B of the executing warpgroups that `where` picks, (picked, 64, n).
+        factors(where): A and B of the executing warpgroups that `where` picks, (picked, 64, k) and (picked, k, n).
         sources: as for `Observer.wgmma_issued`.
         """
         groups = self.groups(lanes, site)
@@ -148,7 +147,7 @@ class Warpgroups:
                 self.committed[groups],
                 np.ones(len(groups), bool),
                 scale,
-                multiply if self.late else None,
+                factors if self.late else None,
                 self._key(groups, kind),
             )
             for observer in observers:
@@ -156,7 +155,8 @@ class Warpgroups:
             self.flights.append(flight)
         if not self.late:
             everyone = np.ones(len(groups), bool)
-            return added(c.reshape(len(groups), 64, -1), multiply(everyone), scale, kind).reshape(c.shape)
+            c = c.reshape(len(groups), 64, -1)
+            return added(c, *factors(everyone), scale, kind, self.resident.exact).reshape(-1, 16, kind.n)
         self._hold(groups, kind, flight.key, c)
         return c
 
@@ -212,7 +212,9 @@ class Warpgroups:
         groups, key = flight.groups[done], flight.key
         if self.late:
             matrix = self.matrices[key]
-            matrix[groups] = added(matrix[groups], flight.multiply(done), flight.scale[done], flight.kind)
+            matrix[groups] = added(
+                matrix[groups], *flight.factors(done), flight.scale[done], flight.kind, self.resident.exact
+            )
             self.flying[key][groups] -= 1
             mask = self.landed.setdefault(flight.kind.d, [flight, np.zeros(self.count, bool)])[1]
             mask[groups], self.landed[flight.kind.d] = True, [flight, mask]
@@ -249,16 +251,13 @@ class _Count:
         self.n = n
 
 
-def added(c, product, scale, kind: WgmmaForm):
+def added(c, a, b, scale, kind: WgmmaForm, exact: int | None):
     """The accumulators after one instruction. scale: (groups,) Boolean, whether the old ones are added."""
-
-    if kind.form[5] == "s32":
-        product = product.astype(np.int32)
-    if scale.all():
-        product += c
-    elif scale.any():
-        product[scale] += c[scale]
-    return round_to_f16(product) if kind.form[5] == "f16" else product
+    if not scale.any():
+        c = None
+    elif not scale.all():
+        c = np.where(scale[:, None, None], c, c.dtype.type(0))
+    return multiply(a, b, c, kind.form, exact, "wgmma")
 
 
 __all__ = ["Flight", "Warpgroups"]

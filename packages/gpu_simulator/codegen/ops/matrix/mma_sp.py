@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.arithmetic.fragment_products import (
-    accumulated,
     accumulators,
     fragment_a,
     fragment_b,
+    multiply,
     results,
     stacked,
 )
@@ -86,8 +86,8 @@ def multiply_sparse(resident, lanes, site, mask, a, b, c, metadata, selector, fo
         )
     left, right = fragment_a(lanes, a, 1, form), fragment_b(lanes, b, 1, form)
     chosen = right[np.arange(len(right))[:, None, None], where]  # (warps, 16, k / 2, 8)
-    product = np.matmul(left[:, :, None, :], chosen)[:, :, 0]
-    return results(lanes, accumulated(product, accumulators(lanes, c, 1, 1, form), form), 1, 1, form)
+    sums = multiply(left[:, :, None], chosen, accumulators(lanes, c, 1, 1, form)[:, :, None], form, resident.exact)
+    return results(lanes, sums[:, :, 0], 1, 1, form)
 
 
 def _wrong(resident, lanes, site, words, place, four, selector, form, ordered) -> str:

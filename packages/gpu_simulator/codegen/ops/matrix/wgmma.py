@@ -1,7 +1,7 @@
 """wgmma: a warpgroup multiplies 64 rows of A by up to 256 columns of B from shared memory, asynchronously.
 
-Products are summed in float32 (also for FP8, for which the hardware keeps fewer bits of a sum); FP16 accumulators are
-rounded after each instruction. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+Sums are those of `arithmetic.fragment_products.multiply`. PTX ISA, "Asynchronous Warpgroup Level Matrix
+Multiply-Accumulate Instructions".
 
 An operand in shared memory costs one wavefront for each 128 bytes in every instruction. Measured on an H200
 (memory_l1_wavefronts_shared of the Hopper ladder, results/profiles/h200/rungs.csv): 48 for an m64n128k16, 80 for an
@@ -90,13 +90,12 @@ def warpgroup_multiply(resident, lanes, site, a, b, held, scale):
     if kind.a:
         fragments = fragment_a(lanes, a, 1, kind.form).reshape(count, M, kind.k)
 
-    def product(where):
+    def factors(where):
         left = fragments[where] if kind.a else _matrix(resident, sources[0], where, kind.major_a, kind.form[3])
         right = _matrix(resident, sources[-1], where, kind.major_b, kind.form[4])
-        out = np.matmul(left, right.swapaxes(1, 2))
-        return np.negative(out, out=out) if kind.sign < 0 else out
+        return -left if kind.sign < 0 else left, right.swapaxes(1, 2)
 
-    return shared.issue(lanes, site, kind, held, _scales(resident, lanes, site, scale, count), product, sources)
+    return shared.issue(lanes, site, kind, held, _scales(resident, lanes, site, scale, count), factors, sources)
 
 
 def _scales(resident, lanes, site, scale, count: int) -> np.ndarray:

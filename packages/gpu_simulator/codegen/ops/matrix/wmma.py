@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpu_simulator.arithmetic.fragment_products import float_elements, stacked
+from gpu_simulator.arithmetic.fragment_products import float_elements, multiply, stacked
 from gpu_simulator.arithmetic.rounding import canonical, round_to_f16
 from gpu_simulator.codegen.ops.matrix import mma_f64
 from gpu_simulator.codegen.ops.memory.addresses import resolve, space_of, split_generic, wide_address
@@ -175,7 +175,7 @@ def _multiply(e, i, shape):
     reads = ["(" + ", ".join(e.read(x, "b32") for x in v) + ",)" for v in vectors[1:]]
     t = e.temporary()
     e.line(
-        f"{t} = multiply_tiles(lanes, {reads[0]}, {reads[1]}, {reads[2]}, {len(vectors[0])}, {(shape, a, b, c, d)!r})"
+        f"{t} = multiply_tiles(resident, lanes, {reads[0]}, {reads[1]}, {reads[2]}, {len(vectors[0])}, {(shape, a, b, c, d)!r})"
     )
     for number, item in enumerate(vectors[0]):
         e.write(item, f"{t}[{number}]", "b32")
@@ -202,13 +202,13 @@ def _tile(lanes, registers, matrix, shape, kind):
 
 
 @runtime
-def multiply_tiles(lanes, a, b, c, count, detail):
+def multiply_tiles(resident, lanes, a, b, c, count, detail):
     """wmma.mma: `count` registers of a · b + c, as 32-bit patterns. detail: shape, types of a, b, c and d."""
     shape, kind_a, kind_b, kind_c, kind_d = detail
     left, right = _tile(lanes, a, "a", shape, kind_a), _tile(lanes, b, "b", shape, kind_b)
-    total = _tile(lanes, c, "c", shape, kind_c)
-    product = np.matmul(left, right)
-    total = total + (product.astype(np.int32) if kind_c == "s32" else product)
+    # Where only one of C and D is FP16, the sum is in float32.
+    form = (*SHAPES[shape], kind_a, kind_b, kind_c if kind_c in (kind_d, "s32") else "f32")
+    total = multiply(left, right, _tile(lanes, c, "c", shape, kind_c), form, resident.exact)
     each = _element(kind_d)[1]
     where = coordinates("d", shape, count, each)
     picked = np.ascontiguousarray(total[:, where[..., 0], where[..., 1]].swapaxes(0, 1))
