@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import matplotlib.image
+import ml_dtypes
 import numpy as np
 
 from gemm_lab.config import data_dir
@@ -63,11 +64,18 @@ def scales(x: np.ndarray, kind: str, rows: int = 1) -> np.ndarray:
     return np.where(largest > 0, largest / LARGEST, 1).astype(np.float32)
 
 
+def in_blocks(b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """B, (K, N), as E4M3 with a scale for each 128 × 128, and the scales, (N / 128, K / 128), as kernels read them."""
+    of = scales(b.T, "block", PER_SCALE)
+    return (b / of.T).astype(E4M3), np.ascontiguousarray(of[::PER_SCALE, ::PER_SCALE])
+
+
 @dataclass(frozen=True, repr=False)
 class Errors(ShownAsTable):
     """Relative errors of a · b by the kind of scale: of the rounding to E4M3 alone, and with both sums of Hopper."""
 
     of: dict[str, tuple[float, float | None, float]]  # exact sums, 13 bits over all of K, promoted after each 128
+    bf16: float  # of both matrices rounded to BF16, with exact sums
 
     def _table(self) -> Table:
         head = ["scales", "exact sums", "13 bits for all of K", "promoted every 128"]
@@ -87,7 +95,8 @@ def errors(a: np.ndarray, b: np.ndarray) -> Errors:
         # Scales that differ along K are applied at each promotion, so without promotions there is no such sum.
         fast = None if kind == "block" else error(product(low_a, low_b) * of_a[:, :1] * of_b[:1], exact)
         found[kind] = error(rounded, exact), fast, error(_scaled(low_a, of_a, low_b, of_b), exact)
-    return Errors(found)
+    in_bf16 = (x.astype(ml_dtypes.bfloat16).astype(np.float64) for x in (a, b))
+    return Errors(found, error(np.matmul(*in_bf16), exact))
 
 
 def _scaled(a: np.ndarray, of_a: np.ndarray, b: np.ndarray, of_b: np.ndarray) -> np.ndarray:

@@ -1,0 +1,131 @@
+"""What was recorded of products in FP8: which results have the same bits, how fast they are, and error beside speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from matplotlib.figure import Figure
+
+from gemm_lab import catalog
+from gemm_lab.config import data_dir
+from gemm_lab_lessons.ch13.quantised import KINDS, Errors
+from gemm_look import style
+from gemm_look.table import ShownAsTable, Table
+from gemm_results.errors import LabError
+from gemm_results.profile import read_rows
+from gemm_results.results import Measurement
+from gemm_results.results import recorded as measured
+
+LADDER, GPUS = "hopper_fp8", ("h200", "h100")
+REGIMES = ("sustained", "burst")
+SUMS = {"cublaslt_fp8_fast": "fast", "cublaslt_fp8": "promoted", "cublaslt_fp8_blocks": "promoted, block scales"}
+KINDS_OF_LIBRARY = {
+    "cublaslt_fp8_fast": "fast accumulation",
+    "cublaslt_fp8": "without",
+    "cublaslt_fp8_blocks": "block scales",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Shown(ShownAsTable):
+    """A table of recorded values."""
+
+    table: Table = field(repr=False)
+
+    def _table(self) -> Table:
+        return self.table
+
+
+def bits(inputs: str = "N(0, 1)", gpu: str = "h200") -> Shown:
+    """How many elements of D differ between a rung and a kind of cuBLASLt, by size; D is BF16."""
+    rows = [row for row in read_rows(data_dir("results") / LADDER / f"{gpu}_bits.csv") if row["input"] == inputs]
+    sizes = list(dict.fromkeys(row["n"] for row in rows))
+    of = {(row["kernel"], row["source"], row["n"]): int(row["different"]) for row in rows}
+    pairs = list(dict.fromkeys((kernel, source) for kernel, source, _ in of))
+    body = [
+        [kernel, KINDS_OF_LIBRARY[source], *(f"{of[(kernel, source, n)]:,}" for n in sizes)] for kernel, source in pairs
+    ]
+    one = rows[0]
+    caption = (
+        f"Elements of D that differ, of n²; inputs {inputs}; {one['gpu']}, CUDA {one['cuda']}, {one['date']}, "
+        f"commit {one['commit']}"
+    )
+    return Shown(Table(["kernel", "cuBLASLt", *(f"n = {n}" for n in sizes)], body, caption, text_columns=2))
+
+
+def best(kernel: str, n: int, regime: str, gpu: str) -> Measurement | None:
+    """The fastest recorded row of a kernel, in any of its tiles, or None."""
+    rows = [row for row in measured(gpu) if (row.kernel, row.n, row.regime) == (kernel, n, regime)]
+    return max(rows, key=lambda row: row.tflops, default=None)
+
+
+def recorded_on() -> str:
+    """The GPU whose rows of the ladder are shown. Raises `LabError` if there are none."""
+    for gpu in GPUS:
+        if any(row.ladder == LADDER for row in measured(gpu)):
+            return gpu
+    raise LabError(f"No run of {LADDER} has been recorded; `python -m tools.recording speeds {LADDER}` records one.")
+
+
+def speeds(n: int = 8192) -> Shown:
+    """The rungs and the kinds of cuBLASLt at one size, each in its fastest recorded tile."""
+    gpu, body = recorded_on(), []
+    rungs = [(kernel.name, _sums(kernel.problem)) for kernel in catalog.ladder(LADDER).kernels]
+    some = None
+    for name, sums in (*rungs, *SUMS.items()):
+        rows = [best(name, n, regime, gpu) for regime in REGIMES]
+        if not any(rows):
+            continue
+        some = some or next(row for row in rows if row)
+        cells = (
+            (f"{row.tflops:,.0f}", f"{row.ratio_cublaslt:.3f}" if row.ratio_cublaslt else "") for row in rows if row
+        )
+        body.append([name, sums, *(cell for pair in cells for cell in pair)])
+    head = [f"{what}" for regime in REGIMES for what in (f"TFLOPS, {regime}", "÷ cuBLASLt")]
+    caption = f"{n} × {n} × {n}; cuBLASLt: the fastest of its candidates with the same sums. {some.label}, {some.date}"
+    return Shown(Table(["kernel", "sums", *head], body, caption, text_columns=2))
+
+
+def _sums(problem: catalog.Problem) -> str:
+    return SUMS[
+        "cublaslt_fp8_blocks" if problem.scaled else "cublaslt_fp8" if problem.promotion else "cublaslt_fp8_fast"
+    ]
+
+
+POINTS = (  # kernel, kind of scale, place in `Errors.of`, words
+    (f"{LADDER}/01_fast_sums_wide", "tensor", 1, "fast sums, one scale"),
+    (f"{LADDER}/03_in_turns", "tensor", 2, "promoted, one scale"),
+    (f"{LADDER}/04_block_scales", "block", 2, "promoted, block scales"),
+)
+
+
+@style.drawn
+def plot_error_and_speed(errors: Errors, n: int = 8192, regime: str = "sustained") -> Figure:
+    """The error of a product by the kind of scale, over the recorded speed of the kernel with such sums and scales."""
+    gpu = recorded_on()
+    points = [(best(name, n, regime, gpu), 100 * errors.of[kind][at], words) for name, kind, at, words in POINTS]
+    in_bf16 = max(
+        (row for row in measured(gpu) if (row.ladder, row.n, row.regime) == ("hopper", n, regime)),
+        key=lambda row: row.tflops,
+    )
+    points.append((in_bf16, 100 * errors.bf16, "BF16, " + in_bf16.kernel))
+    fig = style.figure(style.WIDTH, 4.2)
+    ax = style.axes(fig, left=0.8, right=2.3, top=0.55, bottom=1.15)
+    for (row, height, words), colour in zip(
+        points, (style.VERMILION, style.ORANGE, style.GREEN, style.BLUE), strict=True
+    ):
+        ax.plot([row.tflops], [height], "o", color=colour, markersize=9)
+        ax.annotate(
+            words, (row.tflops, height), (9, 0), textcoords="offset points", va="center", color=style.ink(colour)
+        )
+    ax.set(yscale="log", xlim=(0, None), ylim=(0.1, 100))
+    style.plain_ticks(ax.yaxis, (0.1, 1, 10, 100))
+    style.axis_titles(ax, f"TFLOPS, {regime}", "error of the product, %")
+    shown = points[0][0]
+    style.caption(
+        fig,
+        f"Speeds at {n}³: {shown.label}, {shown.date}; BF16: commit {in_bf16.commit}.\n"
+        f"Errors: energies of pictures, K = 1024. “{KINDS['row']}” would have {100 * errors.of['row'][2]:.0f} %.",
+        0.8,
+    )
+    return fig
