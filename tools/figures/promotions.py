@@ -1,4 +1,4 @@
-"""The tensor cores and the additions of two warpgroups, at the same time and in turns."""
+"""The tensor cores and the additions of two warpgroups, in step and out of step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def schedules() -> dict[str, list[tuple[int, int, int]]]:
         (group, turn * 2 * (products + additions), 2 * products) for turn in range(TURNS - 1) for group in range(2)
     ]
     turns = [(turn % 2, turn * products, products) for turn in range(2 * TURNS - 1)]
-    return {"both at the same time": together, "in turns": turns}
+    return {"in step": together, "out of step": turns}
 
 
 def promotions():
