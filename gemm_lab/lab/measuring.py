@@ -170,8 +170,9 @@ def quick_speed(
 ) -> dict[str, Any]:
     """Time a kernel and cuBLAS in a few interleaved rounds; returns fields of `Run` for a run at m × n × k.
 
-    Products of 8 bits are compared with the kind of cuBLASLt's that adds in the same way. The fields are `timed_at`, the size of the timing, with either `tflops` and `cublas_tflops`, or `untimed`, which says why
-    there is no speed: a kernel may be right at its own size and wrong at the larger one.
+    Products of 8 bits are compared with the kind of cuBLASLt's that adds in the same way. The fields are `timed_at`,
+    the size of the timing, with either `tflops` and `cublas_tflops`, or `untimed`, which says why there is no speed: a
+    kernel may be right at its own size and wrong at the larger one.
     """
     problem = kernel.spec.problem
     library = best_library(problem) if problem.multiplied == "e4m3" else "cublas"

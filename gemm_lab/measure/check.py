@@ -99,8 +99,8 @@ def verdict(
     if kind == "cancelling" and finite.all():  # small numbers have shown other mistakes
         exponent, products = large_products(problem, k)
         hint = (
-            f"Partial sums reach {products * 2**exponent:,} here before they cancel. A sum that loses ones meanwhile is "
-            f"not kept in {problem.dtype_acc}"
+            f"Partial sums reach {products * 2**exponent:,} here before they cancel. A sum that loses ones meanwhile "
+            f"is not kept in {problem.dtype_acc}"
             + (f" after each {problem.promotion} of K." if problem.promotion else ".")
         )
     else:
@@ -177,8 +177,7 @@ def check(
     if launch is None and max(m, n, k) > NUMPY_UP_TO and kind != "cancelling":
         return _on_device(compiled, problem, grid, m, n, k, tuple(block or (128, 128)), kind, seed, cluster)
     inputs = make_inputs(problem, m, n, k, kind, seed)
-    names = {"names": problem.arguments} if launch is None else {}
-    arrays = (launch or _launched)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster, **names)
+    arrays = (launch or _launched)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster)
     out = arrays[problem.arrays.index("d")]
     found = verdict(out, reference(inputs), kind, problem, k, block, inputs)
     says = _changed(inputs, arrays)

@@ -68,6 +68,7 @@ def test_wrong_keys_are_named(tmp_path, old, new, words):
 
 NVCC = shutil.which("nvcc")
 EXPORTED = ["hopper/02_tma", "hopper/06_clusters", "hopper/08_ping_pong", "rtx5090/03_persistent"]
+OF_8_BITS = ["hopper_fp8/01_fast_sums", "hopper_fp8/04_block_scales"]
 
 
 @pytest.mark.parametrize("name", EXPORTED)
@@ -89,7 +90,7 @@ def test_an_export_makes_its_maps_its_clusters_and_its_persistent_grid(name):
 
 @pytest.mark.long
 @pytest.mark.skipif(NVCC is None, reason="needs nvcc")
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("name", EXPORTED + OF_8_BITS)
 def test_nvcc_builds_the_export(name, tmp_path):
     spec = catalog.kernel(name)
     text = export.standalone(spec, spec.configure())

@@ -10,7 +10,7 @@ import gemm_lab as lab
 import gpu_runner as device
 from gemm_lab.catalog import Problem
 from gemm_lab.measure import append
-from gemm_lab.measure.benchmark import Entry, benchmark
+from gemm_lab.measure.benchmark import Entry, benchmark, best_library, library_problem
 from gemm_results import results
 from gemm_results.errors import LabError
 from gemm_results.results import COLUMNS
@@ -268,3 +268,39 @@ def test_recording_chooses_the_file_of_the_gpu(rows, tmp_path):
     assert path == tmp_path / "h200.csv" and len(results.read(path)) == 3
     with pytest.raises(LabError, match="one GPU"):
         append([rows[0], dataclasses.replace(rows[1], gpu="Tesla T4")], folder=tmp_path)
+
+
+def test_sums_of_8_bits_are_compared_with_the_kind_of_cublaslt_that_adds_alike():
+    plain = dataclasses.replace(PROBLEM, dtype_in="e4m3")
+    promoted = dataclasses.replace(plain, promotion=128)
+    scaled = dataclasses.replace(promoted, arguments=(*plain.arguments, "scale_a", "scale_b"))
+    kinds = {"cublaslt_fp8_fast": 1.0, "cublaslt_fp8": 2.0, "cublaslt_fp8_blocks": 4.0}
+    assert [library_problem(kind, scaled) for kind in kinds] == [plain, promoted, scaled]
+    assert library_problem("cublas", PROBLEM) is PROBLEM and best_library(PROBLEM) == "cublaslt_best"
+
+    class Session(FakeSession):
+        def request(self, op, **payload):
+            answer = super().request(
+                op, **{**payload, "entries": [{**e, "kind": "kernel"} for e in payload["entries"]]}
+            )
+            self.payloads[-1] = payload
+            for report in answer["entries"]:
+                report["samples_ms"] = [kinds.get(report["label"], 8.0)] * len(report["samples_ms"])
+            return answer
+
+    rungs = [
+        Entry(name, compiled=COMPILED, grid=(1, 1, 1), problem=own)
+        for name, own in (("01", plain), ("02", promoted), ("04", scaled))
+    ]
+    libraries = [Entry(kind, kind, problem=library_problem(kind, plain)) for kind in kinds]
+    session = Session()
+    found = benchmark([*rungs, *libraries], [256], plain, rounds=2, session=session)
+    assert {row.kernel: row.ratio_cublaslt for row in found} == {
+        "01": 1 / 8, "02": 2 / 8, "04": 4 / 8, **dict.fromkeys(kinds, 1.0),
+    }  # fmt: skip
+    sent = session.payloads[-1]
+    assert sent["problem"]["scaled"] and [e["scaled"] for e in sent["entries"]] == [False, False, True] * 2
+    limits = [e["limits"] for e in sent["entries"]]
+    assert limits[0] > limits[1], "sums that stay in the tensor cores may be further off"
+    bounds = sent["error_bounds"]
+    assert bounds["cublaslt_fp8_fast"] == bounds["01"] > bounds["02"] == bounds["cublaslt_fp8"]

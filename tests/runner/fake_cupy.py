@@ -14,7 +14,7 @@ import numpy as np
 from gpu_simulator.hardware.number_types import dtype_of
 
 POINTER, C_INT, C_FLOAT, U64 = ctypes.c_uint64, ctypes.c_int, ctypes.c_float, ctypes.c_uint64
-NAMES = ("f16", "bf16", "f32")
+NAMES = ("f16", "bf16", "f32", "e4m3")
 REAL = {0: "f32", 2: "f16", 14: "bf16"}
 
 
@@ -31,6 +31,17 @@ def fill_normal(data, count, kind, seed):
 
 def fill_integers(data, count, kind, seed, limit):
     view(data, count, NAMES[kind])[:] = np.random.default_rng(seed).integers(-limit, limit + 1, count)
+
+
+def fill_scales(data, count, seed, powers):
+    view(data, count, "f32")[:] = np.exp2(np.random.default_rng(seed).integers(-1, 2, count) * (1.0 if powers else 0.7))
+
+
+def scale(values, count, columns, factors, row_block, column_block, row_step, column_step):
+    rows = count // columns
+    row, column = np.arange(rows)[:, None] // row_block, np.arange(columns) // column_block
+    at = row * row_step + column * column_step
+    view(values, count, "f32")[:] *= view(factors, int(at.max()) + 1, "f32")[at].ravel()
 
 
 def widen(out, source, count, kind):
@@ -86,6 +97,8 @@ class FakeGpu:
         self.kernels = {
             "fill_normal": ((POINTER, U64, C_INT, U64), fill_normal),
             "fill_integers": ((POINTER, U64, C_INT, U64, C_INT), fill_integers),
+            "fill_scales": ((POINTER, U64, U64, C_INT), fill_scales),
+            "scale": ((POINTER, U64, U64, POINTER, C_INT, C_INT, U64, U64), scale),
             "widen": ((POINTER, POINTER, U64, C_INT), widen),
             "narrow": ((POINTER, POINTER, U64, C_INT), narrow),
             "compare": (

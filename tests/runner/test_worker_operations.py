@@ -386,6 +386,19 @@ def test_the_large_check_of_measure_speaks_to_the_worker(worker, monkeypatch):
     assert result.passed and result.milliseconds == 0.5
 
 
+@pytest.mark.parametrize("kind", ["cancelling", "integers", "normal"])
+def test_the_small_check_of_measure_launches_on_the_worker(worker, monkeypatch, kind):
+    what = problem()
+    made = worker({"gemm": (TYPES, gemm_of(what))})
+    monkeypatch.setattr(
+        gpu_runner,
+        "run_guarded",
+        lambda kernel, op, *, timeout_s, **fields: operations.OPERATIONS[op](made.context, **fields),
+    )
+    compiled = SimpleNamespace(**COMPILED)
+    assert checking.check(compiled, what, grid=(3, 2, 1), m=96, n=64, k=32, block=(32, 32, 16), kind=kind)
+
+
 # ---- Kernels that round f32 inputs before they multiply ----
 
 PLAIN = ("a", "b", "d", "m", "n", "k")
@@ -443,3 +456,67 @@ def test_cublas_gets_rounded_inputs_and_every_kernel_its_own_reference(worker, m
     timed = {report["label"]: bool(report["samples_ms"]) for report in answer["entries"]}
     assert timed == {"bf16 as bf16": True, "f16 as f16": True, "f16 as bf16": False, "cublas": True}
     assert made.cuda.used == 0
+
+
+# ---- Operands of 8 bits, with and without scales ----
+
+FP8 = Problem("D = AB", "e4m3", "f32", "bf16", "row", "col", PLAIN, promotion=128)
+SCALED = Problem("D = AB", "e4m3", "f32", "bf16", "row", "col", (*PLAIN, "scale_a", "scale_b"), promotion=128)
+SCALED_TYPES = (*PLAIN_TYPES, POINTER, POINTER)
+
+
+def scaled_gemm(turned=False):
+    """A kernel with block scales; `turned` reads those of B transposed."""
+
+    def gemm(a, b, d, m, n, k, scale_a, scale_b):
+        left, right = (view(at, e * k, "e4m3").reshape(e, k).astype(np.float32) for at, e in ((a, m), (b, n)))
+        blocks, across = -(-k // 128), -(-n // 128)
+        of_a = view(scale_a, blocks * m, "f32").reshape(blocks, m)
+        of_b = view(scale_b, across * blocks, "f32").reshape((blocks, across) if turned else (across, blocks))
+        of_b = of_b.T if turned else of_b
+        left = left * np.repeat(of_a.T, 128, 1)[:, :k]
+        right = right * np.repeat(np.repeat(of_b, 128, 0), 128, 1)[:n, :k]
+        view(d, m * n, "bf16").reshape(m, n)[...] = left @ right.T
+
+    return gemm
+
+
+def unscaled_gemm(a, b, d, m, n, k, *scales):
+    left, right = (view(at, e * k, "e4m3").reshape(e, k).astype(np.float32) for at, e in ((a, m), (b, n)))
+    view(d, m * n, "bf16").reshape(m, n)[...] = left @ right.T
+
+
+@pytest.mark.parametrize("kind", ["integers", "normal"])
+@pytest.mark.parametrize(
+    ("kernel", "right"), [(scaled_gemm(), True), (scaled_gemm(turned=True), False), (unscaled_gemm, False)]
+)
+def test_scales_are_made_checked_and_freed(worker, kind, kernel, right):
+    made = worker({"gemm": (SCALED_TYPES, kernel)})
+    payload = verify_payload(SCALED, n=300, k=400, kind=kind, arguments=list(SCALED.arguments), alpha=1.0, beta=0.0)
+    payload["limits"] = element_limits(SCALED, 400)
+    found = operations.verify(made.context, **payload)
+    assert judge(found, SCALED, 400, kind, 96 * 300, (32, 32)).passed == right and made.cuda.used == 0
+
+
+def test_kernels_with_and_without_scales_are_timed_in_one_run(worker, monkeypatch):
+    monkeypatch.setattr(timing, "BURST_REST_S", 0.0)
+    made = worker({"scaled": (SCALED_TYPES, scaled_gemm()), "plain": (PLAIN_TYPES, unscaled_gemm)})
+    entries = [
+        {
+            "label": f"{entry} as {claimed}", "kind": "kernel", "grid": (3, 2, 1), "cluster": (1, 1, 1), "flops": 1e9,
+            "arguments": list((SCALED if entry == "scaled" else FP8).arguments), "scaled": claimed == "scaled",
+            "compiled": {**COMPILED, "entry": entry, "key": entry}, "limits": element_limits(SCALED, 256),
+        }
+        for entry, claimed in (("scaled", "scaled"), ("plain", "plain"), ("plain", "scaled"), ("scaled", "plain"))
+    ]  # fmt: skip
+    entries.append({"label": "cublas", "kind": "cublas", "flops": 1e9})
+    answer = operations.benchmark(
+        made.context, problem=wire_problem(SCALED), m=96, n=64, k=256, entries=entries, regime="burst", rounds=2,
+        limits=(0.0, 0.0), error_bounds={e["label"]: bound(SCALED, 256) for e in entries}, alpha=1.0, beta=0.0, seed=3,
+    )  # fmt: skip
+    timed = {report["label"]: bool(report["samples_ms"]) for report in answer["entries"]}
+    assert timed == {
+        "scaled as scaled": True, "plain as plain": True, "plain as scaled": False, "scaled as plain": False,
+        "cublas": False,
+    }  # fmt: skip
+    assert "no 8-bit numbers" in answer["entries"][-1]["skipped"] and made.cuda.used == 0

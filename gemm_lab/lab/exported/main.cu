@@ -21,7 +21,7 @@ template <class T> __global__ void fill(T* array, size_t count, unsigned seed, b
     array[i] = T(normal ? radius * cosf(angle) : (float)((int)(h % 3) - 1));
   }
 }
-$FILL_SCALES__global__ void compare(const $T_IN* a, const $T_IN* b, const $T_OUT* c, const $T_OUT* d, int M, int N, int K,
+${FILL_SCALES}__global__ void compare(const $T_IN* a, const $T_IN* b, const $T_OUT* c, const $T_OUT* d, int M, int N, int K,
                         float alpha, float beta, int* wrong$SCALE_PARAMETERS) {
   const size_t row = blockIdx.y, col = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
   if (col >= N) return;
