@@ -223,6 +223,7 @@ class Kernel:
         sure: bool = False,
         sms: int | None = None,
         predict: bool | None = None,
+        exact: bool | None = None,
     ) -> Run:
         """Compile, launch, check and time an m × n × k product (m and k default to n).
 
@@ -232,10 +233,11 @@ class Kernel:
         `LabError` unless `sure` is True. After a correct run on a GPU, the simulator counts at a small size, unless
         `counted` is False. sms: see `grid`. predict: whether the card of a correct result has a predicted speed for the
         ladder's reference GPU, or for an H200 if that GPU has no constants; by default in a notebook without a GPU,
-        if no backend is named and `timed` is True. Raises `SizeError` for a size that the kernel cannot multiply. A
-        wrong result raises nothing: see `Run.passed`.
+        if no backend is named and `timed` is True. exact: whether simulated tensor cores sum as those of the GPU do, to
+        the bit, and not in float32; by default only products of FP8. Raises `SizeError` for a size that the kernel
+        cannot multiply. A wrong result raises nothing: see `Run.passed`.
         """
-        asked = running.Asked(backend, seed, timed, counted, sure, sms, predict)
+        asked = running.Asked(backend, seed, timed, counted, sure, sms, predict, exact)
         return running.run(replace(self, machine=here()), n, m, k, asked)
 
     @checked

@@ -115,16 +115,24 @@ def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
 
 
 def check_on_simulator(
-    kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, seed: int = 0, sms: int | None = None
+    kernel: Launchable,
+    compiled: Compiled,
+    m: int,
+    n: int,
+    k: int,
+    seed: int = 0,
+    sms: int | None = None,
+    exact: bool | None = None,
 ) -> tuple[list[Verdict], Report]:
     """Do the checks of `check_kernel` on the simulator.
 
-    Returns their verdicts, and the simulator's report of the first launch. sms: see `Kernel.grid`.
+    Returns their verdicts, and the simulator's report of the first launch. sms: see `Kernel.grid`.   exact: that of
+    `gpu_simulator.launch`.
     """
     reports: list[Report] = []
 
     def machine(compiled, *, grid, args, cluster):
-        arrays, report = launch(compiled, grid, args, cluster, **limits(m, n, k))
+        arrays, report = launch(compiled, grid, args, cluster, exact=exact, **limits(m, n, k))
         reports.append(report)
         return arrays
 

@@ -27,7 +27,7 @@ _WORDS = "return if pass None True False resident lanes R m get put one x"
 _ATTRIBUTES = """
 R mask get put_masked branch switch exit trap probe calls enter leave barriers sync arrive reduce cluster_barrier wait
 groups commit transfers mbarriers tensor_memory dealloc dealloc_in_pair relinquish relinquish_in_pair warpgroups fence
-take landed flights moved window4 window8 exact
+take landed flights moved window4 window8 sum_rule
 view astype dtype tiny
 abs clip maximum minimum copysign sqrt sin cos log2 exp2 tanh rint trunc floor ceil finfo isfinite isinf isnan where
 """

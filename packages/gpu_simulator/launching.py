@@ -97,8 +97,8 @@ def launch(
     uninit: numbers of arguments whose arrays begin uninitialised, as memory of cudaMalloc does: with NaN in every
     format; of a member of a struct or of an array of pointers, such as "0.1". A search for hazards reports what is
     read there before it is written.
-    exact: whether floating-point products of tensor cores are summed as the GPU sums them, to the bit, and not in
-    float32; see `hardware.exact_sums`. By default they are.
+    exact: whether tensor cores sum floating-point products as those of the architecture do, to the bit, and not in
+    float32; see `hardware.exact_sums`. By default only products of FP8 are summed so, where the difference is large.
     observers: "hazards" looks for races in shared and global memory, between lanes, warps and blocks, for uninitialised
     reads, and for missing waits and fences (`Report.hazards`). Others are functions that are called with each group of
     resident blocks, and return an `Observer` of that group.
@@ -232,7 +232,7 @@ class Launch:
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem, self.placement = timing, dynamic, placement
-        self.exact = exact is not False
+        self.exact = exact
         self.args, self.only_block, self.probes = list(args), only_block, probes
         self.threads = block[0] * block[1] * block[2]
         self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic

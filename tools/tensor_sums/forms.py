@@ -72,7 +72,8 @@ def source(form: Form) -> str:
     return _warpgroup(form) if form.instruction == "wgmma" else _warp(form)
 
 
-_HEAD = """extern "C" __global__ void {name}(const unsigned* a, const unsigned* b, const {word}* c, {word}* d, const int* zero) {{
+_HEAD = """extern "C" __global__ void {name}(
+    const unsigned* a, const unsigned* b, const {word}* c, {word}* d, const int* zero) {{
     unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     size_t tile = blockIdx.x;
     a += tile * {m} * {left};
@@ -126,7 +127,9 @@ def _warp(form: Form) -> str:
     inputs = ", ".join(f'"r"({value})' for value in left + right + ["0x44444444"] * sparse)
     loads = "".join(f"    x[{i}] = zero[tile] ? {word}(0) : c[{place}];\n" for i, place in enumerate(places))
     stores = "".join(f"    d[{place}] = x[{i}];\n" for i, place in enumerate(places))
-    return f'{_head(form)}    {word} x[{sums}];\n{loads}    asm volatile("{text}" : {outputs} : {inputs});\n{stores}}}\n'
+    return (
+        f'{_head(form)}    {word} x[{sums}];\n{loads}    asm volatile("{text}" : {outputs} : {inputs});\n{stores}}}\n'
+    )
 
 
 _SHARED = """    __shared__ __align__(128) unsigned sa[64 * 8], sb[{n} * 8];

@@ -26,6 +26,7 @@ class Asked(NamedTuple):
     sure: bool = False
     sms: int | None = None
     predict: bool | None = None
+    exact: bool | None = None
 
 
 def run(kernel: Launchable, n: int, m: int | None, k: int | None, asked: Asked) -> Run:
@@ -67,7 +68,7 @@ def _checked(kernel: Launchable, n: int, m: int | None, k: int | None, asked: As
     facts = (kernel, where, m, n, k, compiled)
     if where == "simulator":
         on_simulator.require_patience(kernel, compiled, m, n, k, asked.sure, sms)
-        verdicts, report = on_simulator.check_on_simulator(kernel, compiled, m, n, k, seed, sms)
+        verdicts, report = on_simulator.check_on_simulator(kernel, compiled, m, n, k, seed, sms, asked.exact)
         message, recorded = _message(verdicts), _recorded(kernel, n)
         return Run(*facts, all(verdicts), message, report=report, recorded=recorded, output=report.output, sms=sms)
     return _on_gpu(facts, asked)

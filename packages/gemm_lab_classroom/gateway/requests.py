@@ -48,7 +48,7 @@ OPERATIONS: dict[str, dict[str, dict[str, Any]]] = {
             "?placement": {"?crossing": int | None, "?tensor_memory_base": int, "?shared_memory_base": int,
                            "?reversed_arrays": bool},
             "?max_instructions": int | None, "?max_steps": int | None,
-            "?max_seconds": float | None,
+            "?max_seconds": float | None, "?exact": bool | None,
         },
     },
     "gpu": {

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_simulator.arithmetic.fp8 import decoded
 from gpu_simulator.arithmetic.rounding import bf16_to_f32, canonical, round_to_f16
-from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
+from gpu_simulator.hardware.exact_sums import exact_sum
 from gpu_simulator.hardware.fragments import gather_a, gather_b, gather_c, scatter_c
 from gpu_simulator.runtime import runtime
 
@@ -68,13 +68,12 @@ def accumulators(lanes, registers, rows: int, columns: int, form):
 
 
 @runtime
-def multiply(a, b, c, form, capability, instruction="mma"):
+def multiply(a, b, c, form, rule_of, instruction="mma"):
     """a · b + c, the accumulators after one instruction; c may be None for zeros. Integers are exact.
 
-    capability: of the GPU whose sums these are, see `hardware.exact_sums`; None for sums in float32, after which FP16
-    accumulators are rounded to FP16.
+    rule_of: `ResidentBlocks.sum_rule`. Without a rule the sum is in float32, and FP16 accumulators are then rounded.
     """
-    rule = None if capability is None else sum_rule(capability, instruction, form[3], form[4], form[5])
+    rule = rule_of(instruction, *form[3:6])
     if rule is not None:
         return exact_sum(a, b, c, rule)
     product = np.matmul(a, b)

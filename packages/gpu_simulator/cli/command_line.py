@@ -99,6 +99,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="when asynchronous copies land, and (late) whether blocks that wait for each other run unevenly; default: "
         "early, and --hazards tries late as well",
     )
+    add(
+        "--exact",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="sum as the architecture's tensor cores do, to the bit, or in float32; default: exact for FP8 only",
+    )
     add("--counts", action="store_true", help="show what each line cost")
     add("--max-instructions", type=int, default=None, metavar="N", help="warp instructions after which it is stopped")
     add("--max-seconds", type=float, default=None, metavar="S", help="of processor time after which it is stopped")
@@ -250,6 +256,7 @@ def _launch(
             tuple(options.cluster),
             observers=("hazards",) if options.hazards else (),
             timing=timing,
+            exact=options.exact,
             max_instructions=options.max_instructions,
             max_seconds=options.max_seconds,
             symbols=symbols,

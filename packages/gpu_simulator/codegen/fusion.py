@@ -56,7 +56,7 @@ class MatmulStep:
         a = f"fragment_a(lanes, {flat(self.a)}, {len(self.a)}, {code})"
         b = f"fragment_b(lanes, {flat(self.b)}, {len(self.b)}, {code})"
         c = self.held_in or f"accumulators(lanes, {flat(self.c)}, {len(self.a)}, {len(self.b)}, {code})"
-        emitter.line(f"{self.held_out} = multiply({a}, {b}, {c}, {code}, resident.exact)")
+        emitter.line(f"{self.held_out} = multiply({a}, {b}, {c}, {code}, resident.sum_rule)")
 
 
 class WriteMatrix:

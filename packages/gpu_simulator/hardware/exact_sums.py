@@ -74,7 +74,9 @@ def sum_rule(capability: int, instruction: str, a: str, b: str, out: str) -> Sum
     rows = [
         row
         for row in _sheet()
-        if row["instruction"] == instruction and {a, b} <= {*row["types"].split()} and int(row["capability"]) <= capability
+        if row["instruction"] == instruction
+        and {a, b} <= {*row["types"].split()}
+        and int(row["capability"]) <= capability
     ]
     if not rows:
         return None
@@ -87,16 +89,25 @@ def sum_rule(capability: int, instruction: str, a: str, b: str, out: str) -> Sum
     )  # fmt: skip
 
 
-def exact_sum(a: np.ndarray, b: np.ndarray, c: np.ndarray | None, rule: SumRule) -> np.ndarray:
-    """C + A · B as the tensor core computes it, float32; values of `rule.out`. An instruction of several steps is a loop over K.
+def chosen_rule(exact: bool | None, capability: int, instruction: str, a: str, b: str, out: str) -> SumRule | None:
+    """The rule by which the simulator sums; None for sums in float32. exact: that of `launch`, None for FP8 only."""
+    if exact is False or (exact is None and a not in ("e4m3", "e5m2")):
+        return None
+    return sum_rule(capability, instruction, a, b, out)
 
-    a: (…, M, K), b: (…, K, N), c: (…, M, N), or None for zeros; all float32, with values of the rule's types.
+
+def exact_sum(a: np.ndarray, b: np.ndarray, c: np.ndarray | None, rule: SumRule) -> np.ndarray:
+    """C + A · B as the tensor core computes it: float32, with values of `rule.out`.
+
+    a: (…, M, K), b: (…, K, N), c: (…, M, N), or None for zeros; all float32, with values of the rule's types. K is that
+    of one instruction. Unless the rule is `late`, it may also be that of several instructions, one after the other,
+    with a multiple of `products` each.
     """
     if _lossless(a, b, c, rule):
         total = np.matmul(a, b)
         total += np.float32(0) if c is None else c
         total += np.float32(0)  # a sum of negative zeros is +0
-        return _to_f16(total) if rule.out == "f16" else total
+        return _to_f16(total) if rule.out == "f16" and np.abs(total).max() > 2048 else total
     shape = (*a.shape[:-1], b.shape[-1])
     a, b = a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])
     c = None if c is None else c.reshape(-1, *c.shape[-2:])
@@ -173,6 +184,8 @@ def _usual(a, b, c, ea, eb, rule: SumRule):
             np.maximum(exponent, np.int32(LEAST_NORMAL["f16"] + 128), out=exponent)
             exponent[c == 0] = 0
         np.maximum(top, exponent, out=top)
+    if rule.floor is not None:
+        np.maximum(top, np.int32(128 + rule.floor), out=top)
     few = top < 128 - _USUAL
     if few.any():
         if largest[few].any() or (c is not None and c[few].any()):
@@ -278,8 +291,19 @@ def _rounded(value, rule: SumRule):
         return cut.astype(np.float32) + np.float32(0)
 
 
-def _to_f16(value):
-    """Numbers rounded to FP16, as float32, with the NaN of the GPU."""
+def _to_f16(x):
+    """Numbers rounded to nearest even FP16, as float32. NaN is the GPU's, and what rounds to zero is +0.
+
+    x: float64 or float32.
+    """
+    wide = np.array(x, np.float64)
+    bits, size = wide.view(np.int64), np.abs(wide)
     with np.errstate(over="ignore", invalid="ignore"):
-        out = np.asarray(value).astype(np.float16).astype(np.float32)
-    return np.where(np.isnan(out), _NAN, out)
+        other = (~((size >= 2.0**-14) & (size < 65504)) & (wide != 0)).nonzero()  # subnormal, too large, or none
+        rare = wide[other].astype(np.float16).astype(np.float32)
+    bits += ((bits >> 42) & 1) + np.int64((1 << 41) - 1)
+    bits &= np.int64(-1 << 42)
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = wide.astype(np.float32)
+    out[other] = np.where(np.isnan(rare), _NAN, rare) + np.float32(0)
+    return out

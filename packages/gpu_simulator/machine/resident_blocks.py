@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from gpu_simulator.hardware.exact_sums import chosen_rule
 from gpu_simulator.machine.asynchronous.copy_groups import Groups
 from gpu_simulator.machine.asynchronous.tensor_cores import TensorCores
 from gpu_simulator.machine.asynchronous.tensor_memory import TensorMemory
@@ -44,7 +47,8 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.warps = self.blocks * self.warps_per_block
         self.lanes = 32 * self.warps
         self.sites, self.memory, self.options = launch.sites, launch.memory, launch.options
-        self.exact = self.program.module.capability if launch.exact else None  # whose tensor cores' sums, if exact
+        # sum_rule(instruction, a, b, out): how a product of tensor cores is summed, None for float32.
+        self.sum_rule = partial(chosen_rule, launch.exact, self.program.module.capability)
         self.all_lanes = np.arange(self.lanes, dtype=np.int64)
         self.block_of_lane = self.all_lanes // (32 * self.warps_per_block)
         self.thread_of_lane = self.all_lanes % (32 * self.warps_per_block)

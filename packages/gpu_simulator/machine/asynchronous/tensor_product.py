@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_simulator.arithmetic.rounding import canonical, round_to_f16
-from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
+from gpu_simulator.hardware.exact_sums import SumRule, exact_sum
 from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor
 from gpu_simulator.machine.asynchronous import tensor_operands as operands
 
@@ -80,6 +80,7 @@ class Product:
         """Execute the product."""
         what, view, stride = self.what, resident.shared.views[16], resident.shared_stride >> 4
         size, group = what.element_bytes, len(self.blocks)
+        rule = resident.sum_rule("tcgen05", what.a, what.b, what.d)
         right = [
             operands.from_shared(view, self.index_b + block * stride, what.b_major, size, what.b)
             for block in self.blocks
@@ -98,18 +99,17 @@ class Product:
                 step = max(1, ALONE // left.size)
                 for at in range(0, piece.count, step):
                     part = right[:, piece.first + at : piece.first + min(at + step, piece.count)]
-                    self.put(cells, lanes, (self.d & 0xFFFF) + at, left, part, kept, resident.exact)
+                    self.put(cells, lanes, (self.d & 0xFFFF) + at, left, part, kept, rule)
         self.done = True
 
-    def put(self, cells, lanes, column: int, a, b, kept, capability: int | None) -> None:
+    def put(self, cells, lanes, column: int, a, b, kept, rule: SumRule | None) -> None:
         """D = A · B, or D · 2^-scale + A · B, in cells of 32 bits. kept: (128,) lanes that keep D, or None.
 
-        capability: of the GPU whose sums these are; None for sums in float32.
+        rule: how the GPU sums; None for sums in float32.
         """
         kind, accumulate, scale = self.what.d, self.accumulates, self.scale
         columns = slice(column, column + b.shape[1])
         view = cells.view({"f32": np.float32, "s32": np.int32}.get(kind, np.uint32))
-        rule = None if capability is None else sum_rule(capability, "tcgen05", self.what.a, self.what.b, kind)
         if rule is None and isinstance(lanes, slice) and kind != "f16" and kept is None:
             target, product = view[lanes, columns], a @ b
             if accumulate and not scale:

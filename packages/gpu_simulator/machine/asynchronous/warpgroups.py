@@ -156,7 +156,7 @@ class Warpgroups:
         if not self.late:
             everyone = np.ones(len(groups), bool)
             c = c.reshape(len(groups), 64, -1)
-            return added(c, *factors(everyone), scale, kind, self.resident.exact).reshape(-1, 16, kind.n)
+            return added(c, *factors(everyone), scale, kind, self.resident.sum_rule).reshape(-1, 16, kind.n)
         self._hold(groups, kind, flight.key, c)
         return c
 
@@ -213,7 +213,7 @@ class Warpgroups:
         if self.late:
             matrix = self.matrices[key]
             matrix[groups] = added(
-                matrix[groups], *flight.factors(done), flight.scale[done], flight.kind, self.resident.exact
+                matrix[groups], *flight.factors(done), flight.scale[done], flight.kind, self.resident.sum_rule
             )
             self.flying[key][groups] -= 1
             mask = self.landed.setdefault(flight.kind.d, [flight, np.zeros(self.count, bool)])[1]
@@ -251,13 +251,13 @@ class _Count:
         self.n = n
 
 
-def added(c, a, b, scale, kind: WgmmaForm, exact: int | None):
+def added(c, a, b, scale, kind: WgmmaForm, rule_of):
     """The accumulators after one instruction. scale: (groups,) Boolean, whether the old ones are added."""
     if not scale.any():
         c = None
     elif not scale.all():
         c = np.where(scale[:, None, None], c, c.dtype.type(0))
-    return multiply(a, b, c, kind.form, exact, "wgmma")
+    return multiply(a, b, c, kind.form, rule_of, "wgmma")
 
 
 __all__ = ["Flight", "Warpgroups"]

@@ -9,8 +9,9 @@ from gpu_simulator.ptx.mma_forms import fusible
 
 @op(
     "mma",
-    forms="sync.aligned m16n8k8, m16n8k16 (f16, bf16), m16n8k4, m16n8k8 (tf32), m8n8k16, m16n8k16, m16n8k32 (s8, u8), m16n8k32 (e4m3, e5m2), "
-    "m8n8k4, m16n8k4, m16n8k8, m16n8k16 (f64); sp and sp::ordered_metadata with m16n8k16, m16n8k32 (f16, bf16), "
+    forms="sync.aligned m16n8k8, m16n8k16 (f16, bf16), m16n8k4, m16n8k8 (tf32), m8n8k16, m16n8k16, m16n8k32 (s8, u8), "
+    "m16n8k32 (e4m3, e5m2), m8n8k4, m16n8k4, m16n8k8, m16n8k16 (f64); "
+    "sp and sp::ordered_metadata with m16n8k16, m16n8k32 (f16, bf16), "
     "m16n8k8, m16n8k16 (tf32), m16n8k32, m16n8k64 (s8, u8), m16n8k64 (e4m3, e5m2)",
 )
 def mma(e, i):

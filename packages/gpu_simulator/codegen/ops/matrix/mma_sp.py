@@ -86,7 +86,8 @@ def multiply_sparse(resident, lanes, site, mask, a, b, c, metadata, selector, fo
         )
     left, right = fragment_a(lanes, a, 1, form), fragment_b(lanes, b, 1, form)
     chosen = right[np.arange(len(right))[:, None, None], where]  # (warps, 16, k / 2, 8)
-    sums = multiply(left[:, :, None], chosen, accumulators(lanes, c, 1, 1, form)[:, :, None], form, resident.exact)
+    before = accumulators(lanes, c, 1, 1, form)[:, :, None]
+    sums = multiply(left[:, :, None], chosen, before, form, resident.sum_rule)
     return results(lanes, sums[:, :, 0], 1, 1, form)
 
 

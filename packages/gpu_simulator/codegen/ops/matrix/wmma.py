@@ -174,9 +174,8 @@ def _multiply(e, i, shape):
     vectors = [o.items for o in i.operands]
     reads = ["(" + ", ".join(e.read(x, "b32") for x in v) + ",)" for v in vectors[1:]]
     t = e.temporary()
-    e.line(
-        f"{t} = multiply_tiles(resident, lanes, {reads[0]}, {reads[1]}, {reads[2]}, {len(vectors[0])}, {(shape, a, b, c, d)!r})"
-    )
+    detail = (shape, a, b, c, d)
+    e.line(f"{t} = multiply_tiles(resident, lanes, {', '.join(reads)}, {len(vectors[0])}, {detail!r})")
     for number, item in enumerate(vectors[0]):
         e.write(item, f"{t}[{number}]", "b32")
 
@@ -208,7 +207,7 @@ def multiply_tiles(resident, lanes, a, b, c, count, detail):
     left, right = _tile(lanes, a, "a", shape, kind_a), _tile(lanes, b, "b", shape, kind_b)
     # Where only one of C and D is FP16, the sum is in float32.
     form = (*SHAPES[shape], kind_a, kind_b, kind_c if kind_c in (kind_d, "s32") else "f32")
-    total = multiply(left, right, _tile(lanes, c, "c", shape, kind_c), form, resident.exact)
+    total = multiply(left, right, _tile(lanes, c, "c", shape, kind_c), form, resident.sum_rule)
     each = _element(kind_d)[1]
     where = coordinates("d", shape, count, each)
     picked = np.ascontiguousarray(total[:, where[..., 0], where[..., 1]].swapaxes(0, 1))
