@@ -9,12 +9,8 @@ import ml_dtypes
 import numpy as np
 from matplotlib.figure import Figure
 
-from gemm_lab.lab import operands as operands_of
-from gemm_lab.lab.kernel import Kernel
-from gemm_lab.lab.on_simulator import launch, limits
 from gemm_look import style
 from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
-from gpu_simulator.hardware.number_types import dtype_of
 
 E4M3 = ml_dtypes.float8_e4m3fn
 WGMMA = sum_rule(90, "wgmma", "e4m3", "e4m3", "f32")  # of Hopper
@@ -39,20 +35,6 @@ def product(a: np.ndarray, b: np.ndarray, bits: int = HOPPER, promoted: int = 0)
         if promoted and (k + BLOCK) % promoted == 0:
             total, c = total + c, np.zeros_like(c)
     return total + c
-
-
-def on_simulator(kernel: Kernel, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """D of a kernel on the simulator, whose tensor cores sum as those of the GPU do, bit for bit."""
-    problem, (m, k), n = kernel.problem, a.shape, b.shape[1]
-    arrays = {
-        "a": operands_of.stored(a, problem.layout_a),
-        "b": operands_of.stored(b, problem.layout_b),
-        "d": np.zeros((m, n), dtype_of(problem.dtype_out)),
-    }
-    given = operands_of.arguments(problem, arrays, m, n, k, 1.0, 0.0)
-    options = {"exact": True, **limits(m, n, k)}
-    found, _ = launch(kernel.compile("sm_90a"), kernel.grid(m, n, k), given, kernel.spec.cluster, **options)
-    return found[problem.arrays.index("d")]
 
 
 def error(found: np.ndarray, exact: np.ndarray) -> float:
