@@ -75,9 +75,17 @@ def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
 
 
 def sum_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
-    """(m, n, k) at which cancelling sums are checked: `smallest_size` with four promotions, or m × n × k if smaller."""
+    """(m, n, k) at which cancelling sums are checked: `smallest_size` with four promotions.
+
+    It is m × n × k itself if that is smaller, or if a block tile is no whole cluster.
+    """
     rows, columns, depth = smallest_size(kernel)
-    return min((rows, columns, max(depth, 4 * kernel.problem.promotion)), (m, n, k), key=prod)
+    size = min((rows, columns, max(depth, 4 * kernel.problem.promotion)), (m, n, k), key=prod)
+    try:
+        kernel.grid(*size)
+    except SizeError:
+        return m, n, k
+    return size
 
 
 def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, sms: int | None = None) -> Entry:
