@@ -34,6 +34,21 @@ def test_a_rung_sums_as_the_model_does_bit_for_bit(rung, promoted, positive):
     assert np.array_equal(d.view(np.uint16), model.view(np.uint16))
 
 
+def test_a_late_promotion_is_refused():
+    kernel = lab.kernel("hopper_fp8/02")
+    text = kernel.source
+    for old, new in (
+        ("multiply = [&](int stage)", "multiply = [&](int stage, int k_tile)"),
+        ("multiply(stage)", "multiply(stage, k_tile)"),
+        ("k > 0);", "k > 0 || k_tile % 256);"),
+        ("promote();", "if (k_tile % 256 || k_tile + BLOCK_K >= K) promote();"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    run = kernel.rewrite(text).run(n=192, m=128, k=1024, predict=False)
+    assert not run.passed and "16,384" in repr(run)
+
+
 def test_a_late_promotion_is_another_sum():
     a, b = sums.operands(1024, True)
     exact = a.astype(np.float64) @ b.astype(np.float64)
@@ -53,6 +68,10 @@ def test_what_the_notebook_says_about_errors_by_k():
 
 def test_outliers_of_thousands_do_no_harm_and_those_of_millions_do():
     energies = quantised.energies()
+    for kind in ("tensor", "row"):
+        assert ((energies / quantised.scales(energies, kind)).astype(ml_dtypes.float8_e4m3fn) == 0).mean() > 0.5
+    amplitudes = np.sqrt(energies)
+    assert (np.rint(127 * amplitudes / amplitudes.max()) == 0).mean() > 0.5  # INT8
     for matrix, tensor, block in ((np.sqrt(energies), 0.04, 0.04), (energies, 0.6, 0.04)):
         of = quantised.errors(matrix, quantised.weights(matrix)).of
         assert tensor / 2 < of["tensor"][0] < tensor and of["row"][0] > tensor / 2 and of["block"][0] < block
