@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
-from gemm_lab_lessons.ch13.quantised import KINDS, Errors
+from gemm_lab_lessons.ch13.quantised import Errors
 from gemm_look import style
 from gemm_look.table import ShownAsTable, Table
 from gemm_results.errors import LabError
@@ -92,40 +92,52 @@ def _sums(problem: catalog.Problem) -> str:
     ]
 
 
-POINTS = (  # kernel, kind of scale, place in `Errors.of`, words
-    (f"{LADDER}/01_fast_sums_wide", "tensor", 1, "fast sums, one scale"),
-    (f"{LADDER}/03_in_turns", "tensor", 2, "promoted, one scale"),
-    (f"{LADDER}/04_block_scales", "block", 2, "promoted, block scales"),
+POINTS = (  # kernel, kind of scale, place in `Errors.of`, words, colour, on which side they stand
+    (f"{LADDER}/01_fast_sums_wide", "tensor", 1, "fast sums, one scale", style.VERMILION, "left"),
+    (f"{LADDER}/02_promoted", "tensor", 2, "promoted, one scale", style.ORANGE, "right"),
+    (f"{LADDER}/04_block_scales", "block", 2, "promoted, block scales", style.GREEN, "right"),
 )
 
 
 @style.drawn
-def plot_error_and_speed(errors: Errors, n: int = 8192, regime: str = "sustained") -> Figure:
-    """The error of a product by the kind of scale, over the recorded speed of the kernel with such sums and scales."""
+def plot_error_and_speed(errors: dict[str, Errors], n: int = 8192, regime: str = "sustained") -> Figure:
+    """The errors of two products by the kind of scale, over the recorded speed of the kernel with such sums and scales.
+
+    errors: {name of the matrix: errors of its product}; the first is drawn as dots, the second as rings.
+    """
     gpu = recorded_on()
-    points = [(best(name, n, regime, gpu), 100 * errors.of[kind][at], words) for name, kind, at, words in POINTS]
-    in_bf16 = max(
-        (row for row in measured(gpu) if (row.ladder, row.n, row.regime) == ("hopper", n, regime)),
-        key=lambda row: row.tflops,
-    )
-    points.append((in_bf16, 100 * errors.bf16, "BF16, " + in_bf16.kernel))
-    fig = style.figure(style.WIDTH, 4.2)
-    ax = style.axes(fig, left=0.8, right=2.3, top=0.55, bottom=1.15)
-    for (row, height, words), colour in zip(
-        points, (style.VERMILION, style.ORANGE, style.GREEN, style.BLUE), strict=True
-    ):
-        ax.plot([row.tflops], [height], "o", color=colour, markersize=9)
+    points = [
+        (best(name, n, regime, gpu), [one.of[kind][at] for one in errors.values()], *look)
+        for name, kind, at, *look in POINTS
+    ]
+    rungs = [kernel.name for kernel in catalog.ladder("hopper").kernels]
+    in_bf16 = max(filter(None, (best(name, n, regime, gpu) for name in rungs)), key=lambda row: row.tflops)
+    points.append((in_bf16, [one.bf16 for one in errors.values()], "BF16", style.BLUE, "left"))
+    fig = style.figure(style.WIDTH, 4.6)
+    ax = style.axes(fig, left=0.8, right=2.0, top=0.55, bottom=1.4)
+    for row, shares, words, colour, side in points:
+        for share, filled in zip(shares, (True, False), strict=True):
+            ax.plot(
+                [row.tflops],
+                [100 * share],
+                "o",
+                color=colour,
+                markersize=9,
+                markerfacecolor=colour if filled else "none",
+            )
         ax.annotate(
-            words, (row.tflops, height), (9, 0), textcoords="offset points", va="center", color=style.ink(colour)
-        )
+            words, (row.tflops, 100 * shares[0]), (9 if side == "left" else -9, 0), textcoords="offset points",
+            va="center", ha=side, color=style.ink(colour),
+        )  # fmt: skip
     ax.set(yscale="log", xlim=(0, None), ylim=(0.1, 100))
     style.plain_ticks(ax.yaxis, (0.1, 1, 10, 100))
     style.axis_titles(ax, f"TFLOPS, {regime}", "error of the product, %")
-    shown = points[0][0]
+    shown, (dots, rings) = points[0][0], errors
     style.caption(
         fig,
-        f"Speeds at {n}³: {shown.label}, {shown.date}; BF16: commit {in_bf16.commit}.\n"
-        f"Errors: energies of pictures, K = 1024. “{KINDS['row']}” would have {100 * errors.of['row'][2]:.0f} %.",
+        f"Dots: {dots}; rings: {rings}; errors at K = 1024.\n"
+        f"Speeds at {n}³: {shown.gpu}, CUDA {shown.cuda}, {shown.date}, commit {shown.commit};\n"
+        f"BF16: {in_bf16.kernel}, commit {in_bf16.commit}.",
         0.8,
     )
     return fig
