@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from matplotlib.figure import Figure
@@ -51,6 +52,18 @@ def bits(inputs: str = "N(0, 1)", gpu: str = "h200") -> Shown:
         f"commit {one['commit']}"
     )
     return Shown(Table(["kernel", "cuBLASLt", *(f"n = {n}" for n in sizes)], body, caption, text_columns=2))
+
+
+def counters(gpu: str = "h200") -> Shown:
+    """In which share of their cycles the tensor cores worked, as Nsight Compute counted it at one size."""
+    rows = read_rows(data_dir("results") / LADDER / f"{gpu}_counters.csv")
+    body = [
+        [row["kernel"], " × ".join(re.findall(r"\d+", row["config"])), f"{int(row['cycles']):,}",
+         f"{int(row['tensor_cycles']) / int(row['cycles']):.1%}"] for row in rows
+    ]  # fmt: skip
+    one = rows[0]
+    caption = f"At {one['n']}³; {one['gpu']}, CUDA {one['cuda']}, {one['date']}, commit {one['commit']}"
+    return Shown(Table(["kernel", "tile", "cycles", "tensor cores work"], body, caption, text_columns=2))
 
 
 def best(kernel: str, n: int, regime: str, gpu: str) -> Measurement | None:
