@@ -108,6 +108,13 @@ def test_products_with_the_same_sums_have_the_same_bits():
     assert "131,189,044" in str(recorded.bits())
 
 
+def test_the_tensor_cores_hardly_wait_for_promotions():
+    rows = read_rows(data_dir("results") / "hopper_fp8" / "h200_counters.csv")
+    busy = {row["kernel"]: int(row["tensor_cycles"]) / int(row["cycles"]) for row in rows}
+    assert busy["01_fast_sums_wide"] > 0.98 and 0.95 < busy["02_promoted"] < 0.96
+    assert busy["turns by named barriers"] < 0.9 and "95.7%" in str(recorded.counters())
+
+
 # ---- Pictures ----
 
 
