@@ -110,7 +110,7 @@ def test_the_wheel_of_the_simulator_holds_its_modules_headers_and_data_sheets_al
     assert {name for name in names if ".dist-info/" not in name} - {"gpu_simulator/py.typed"} == (
         modules_of_the_simulator()
         | {path.relative_to(HOME).as_posix() for path in (PRODUCT / "compiler/clang_headers").glob("*.h")}
-        | {f"gpu_simulator/hardware/sheets/{key}.csv" for key in GPUS}
+        | {f"gpu_simulator/hardware/sheets/{key}.csv" for key in (*GPUS, "tensor_core_sums")}
     )
     (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]
     lines = zipfile.ZipFile(simulator).read(metadata).decode().split("\n")

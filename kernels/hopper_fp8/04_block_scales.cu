@@ -10,15 +10,15 @@
 #include "ptx/tma.cuh"
 #include "ptx/wgmma_e4m3.cuh"
 #include "tile/block_order.cuh"
-#include "tile/store_part.cuh"
+#include "tile/store_rows.cuh"
 
 constexpr int NUM_CONSUMERS = 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // warpgroups that multiply, one produces
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;   // of 65,536
 constexpr int MMA_M = 64, MMA_K = 32, TURN = 3;               // named barriers 3 and 4: whose turn it is
 constexpr int SCALED_N = BLOCK_N % 128 == 0 ? 128 : BLOCK_N % 64 == 0 ? 64 : 16;   // columns that share a scale of B
 constexpr int STAGE_A = BLOCK_M * BLOCK_K, STAGE_B = BLOCK_N * BLOCK_K, STAGE_BYTES = STAGE_A + STAGE_B;
-constexpr int STORE_BYTES = MMA_M * STORE_N * 2, STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;   // a part of D, all
-constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + STAGED_BYTES;   // tiles, parts of D, mbarriers
+constexpr int STAGED_BYTES = MMA_M * BLOCK_N * 2;             // rows of D on their way out, for each consumer
+constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + NUM_CONSUMERS * STAGED_BYTES;   // tiles, D, mbarriers
 
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
@@ -33,8 +33,8 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // ---- Shared memory and accumulators ----
   extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
-  const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS][2]: (64, STORE_N) of D
-  const uint32_t full = staged + STAGED_BYTES;                // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
+  const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS]: (64, BLOCK_N) of D
+  const uint32_t full = staged + NUM_CONSUMERS * STAGED_BYTES;// [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
   float acc[BLOCK_N / 8][4], total[BLOCK_N / 8][4];           // sums of 128 products, and of all so far
 
@@ -113,7 +113,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what it gave
-  int stage = 0, parity = 0, buffer = 0;                      // in the ring, and of the two for parts of D
+  int stage = 0, parity = 0;
   if (warpgroup == 1) named_barrier_arrive<256>(TURN);        // the other one begins
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     // region: consumer
@@ -135,10 +135,8 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
     // ---- Epilogue ----
     // region: epilogue
-    #pragma unroll
-    for (int column = 0; column < BLOCK_N; column += STORE_N, buffer ^= 1)
-      store_part<STORE_N>(map_d, total, column, tile.n * BLOCK_N + column, tile.m * BLOCK_M + warpgroup * MMA_M,
-                          staged + (warpgroup * 2 + buffer) * STORE_BYTES, 1 + warpgroup);
+    store_rows<STORE_N>(map_d, total, tile.n * BLOCK_N, tile.m * BLOCK_M + warpgroup * MMA_M,
+                        staged + warpgroup * STAGED_BYTES, 1 + warpgroup);
     // end region
   }
   if (warpgroup == 0) named_barrier_sync<256>(TURN);          // takes the last turn that it is offered

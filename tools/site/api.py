@@ -40,6 +40,7 @@ FACE = {
     "hardware.bank_schedule",
     "hardware.banks",
     "hardware.data_sheets",
+    "hardware.exact_sums",
     "hardware.instruction_descriptor",
     "hardware.matrix_descriptor",
     "hardware.matrix_descriptor_sm100",

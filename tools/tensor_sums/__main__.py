@@ -1,5 +1,7 @@
 """`python -m tools.tensor_sums --build FOLDER` compiles a kernel for each form; `--run FOLDER` runs them on this GPU.
 
+`--sample FOLDER FILE` writes the words that the simulator's tests use.
+
 The run compares round after round of tiles with `exact_sums`, prints the differences, and writes FOLDER/words*.npz: the
 result words of the first round, whose inputs follow from the seeds, and what the GPU is.
 """
@@ -14,38 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
 from tools.tensor_sums.forms import Form, all_forms, source
-from tools.tensor_sums.inputs import tiles_of, values
+from tools.tensor_sums.inputs import tiles_of
+from tools.tensor_sums.sample import sample
+from tools.tensor_sums.words import OUTPUTS, expected, seed_of
 
-ARCH, CAPABILITY = "sm_90a", 90
-OUTPUTS = 1 << 17  # of a form in one round
-
-
-def seed_of(form: Form, turn: int) -> int:
-    """The seed of a form's inputs in a round."""
-    return int.from_bytes(hashlib.sha256(f"{form.name} {turn}".encode()).digest()[:6], "little")
-
-
-def expected(form: Form, inputs: dict[str, np.ndarray]) -> np.ndarray:
-    """The words of D by the rule, as the kernel writes them."""
-    zero = inputs["zero"].astype(bool)
-    if form.out == "s32":
-        left, right = (inputs[name].view(np.int8).astype(np.int64) for name in "ab")
-        c = np.where(zero[:, None, None], 0, inputs["c"].view(np.int32).astype(np.int64))
-        return (np.matmul(left, right.swapaxes(1, 2)) + c).astype(np.uint32)
-    half = form.out == "f16"
-    c = inputs["c"].view(np.float16 if half else np.float32).astype(np.float32)
-    c = np.where(zero[:, None, None], np.float32(0), c)
-    rule = sum_rule(CAPABILITY, form.instruction.removesuffix("_sp"), form.a, form.b, form.out)
-    right = values(inputs["b"], form.b).swapaxes(1, 2)[:, form.chosen]
-    out = exact_sum(values(inputs["a"], form.a), right, c, rule)
-    return np.ascontiguousarray(words_f16(out) if half else out.view(np.uint32))
-
-
-def words_f16(x: np.ndarray) -> np.ndarray:
-    """FP16 words of float32 numbers that FP16 represents; NaN is 0x7FFF."""
-    return np.where(np.isnan(x), np.uint16(0x7FFF), x.astype(np.float16).view(np.uint16))
+ARCH = "sm_90a"
 
 
 def build(folder: Path) -> None:
@@ -106,9 +82,12 @@ def main() -> int:
     parser.add_argument("--build", metavar="FOLDER", type=Path)
     parser.add_argument("--run", metavar="FOLDER", type=Path)
     parser.add_argument("--seconds", type=float, default=60.0, help="after which no other round begins; default: 60")
+    parser.add_argument("--sample", nargs=2, metavar=("FOLDER", "FILE"), type=Path)
     chosen = parser.parse_args()
     if chosen.build:
         build(chosen.build)
+    if chosen.sample:
+        sample(*chosen.sample)
     return 1 if chosen.run and run(chosen.run, chosen.seconds) else 0
 
 

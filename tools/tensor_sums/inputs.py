@@ -8,14 +8,17 @@ subnormal, anything, or the negated sum.
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
-from gpu_simulator.arithmetic.fragment_products import float_elements
 from tools.tensor_sums.forms import BYTES, Form
 
 # bits of the exponent and of the fraction, and where the fraction begins in the stored word
 _FORMATS = {
     "f16": (5, 10, 0), "bf16": (8, 7, 0), "tf32": (8, 10, 13), "e4m3": (4, 3, 0), "e5m2": (5, 2, 0), "f32": (8, 23, 0),
+}  # fmt: skip
+_DTYPES = {
+    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2,
 }  # fmt: skip
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 PLAIN, NARROW, MIDDLE, CANCELS, SUBNORMAL, SPECIAL, ZEROS, OVERFLOWS, FAINT = range(9)
@@ -120,7 +123,8 @@ def _cancelling(raw: Raw, form: Form, a, b, pattern) -> np.ndarray:
 
 def _accumulator(raw: Raw, form: Form, packed, tiles: int) -> np.ndarray:
     shape = (tiles, form.m, form.n)
-    left, right = (values(packed[name], kind).astype(np.float64) for name, kind in (("a", form.a), ("b", form.b)))
+    with np.errstate(invalid="ignore"):  # of NaN that signal
+        left, right = (values(packed[name], kind).astype(np.float64) for name, kind in (("a", form.a), ("b", form.b)))
     right = right[:, :, form.chosen].swapaxes(1, 2)
     width, bits, _ = _FORMATS[form.out]
     dtype = np.float16 if form.out == "f16" else np.float32
@@ -144,5 +148,7 @@ def _accumulator(raw: Raw, form: Form, packed, tiles: int) -> np.ndarray:
 
 def values(codes: np.ndarray, kind: str) -> np.ndarray:
     """The numbers of codes, float32, in the same shape."""
-    words = np.ascontiguousarray(codes).view(np.uint32)
-    return np.ascontiguousarray(float_elements(words, kind)).reshape(codes.shape).astype(np.float32, copy=False)
+    if kind == "tf32":
+        return (codes & np.uint32(0xFFFFE000)).view(np.float32)
+    with np.errstate(invalid="ignore"):  # of NaN that signal
+        return codes.view(_DTYPES[kind]).astype(np.float32)

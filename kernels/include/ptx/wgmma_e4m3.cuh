@@ -70,6 +70,34 @@ __device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[16][4], uint64_t 
                : "l"(a), "l"(b), "r"(accumulate) : "memory");
 }
 
+// acc (64, 136): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
+__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[17][4], uint64_t a, uint64_t b, int accumulate) {
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %70, 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n136k32.f32.e4m3.e4m3 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+               "%64, %65, %66, %67"
+               "}, %68, %69, p, 1, 1;\n\t}"
+               : ACC_32(0), ACC_32(8), ACC_4(16)
+               : "l"(a), "l"(b), "r"(accumulate) : "memory");
+}
+
+// acc (64, 144): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
+__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[18][4], uint64_t a, uint64_t b, int accumulate) {
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %74, 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n144k32.f32.e4m3.e4m3 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+               "%64, %65, %66, %67, %68, %69, %70, %71"
+               "}, %72, %73, p, 1, 1;\n\t}"
+               : ACC_32(0), ACC_32(8), ACC_4(16), ACC_4(17)
+               : "l"(a), "l"(b), "r"(accumulate) : "memory");
+}
+
 // acc (64, 160): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
 __device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[20][4], uint64_t a, uint64_t b, int accumulate) {
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %82, 0;\n\t"

@@ -17,6 +17,7 @@ Hopper were compared bit for bit with an H100; the others follow publications:
 from __future__ import annotations
 
 import csv
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +28,7 @@ LEAST_NORMAL = {
     "f16": -14, "bf16": -126, "tf32": -126, "f32": -126, "e5m2": -14, "e4m3": -6, "e3m2": -2, "e2m3": 0, "e2m1": 0,
 }  # fmt: skip
 _NO_EXPONENT = -9000  # of a zero: it takes no part in the largest; two of them can be added in 16 bits
-_AT_ONCE = 1 << 15  # elements of a result that stay in the cache between the operations
+_AT_ONCE = 1 << 16  # elements of a result that stay in the cache between the operations
 _PARTIAL = 16  # products whose sum fits 32 bits: each is below 2^2 · 2^25
 _USUAL = 90  # exponents up to this size are far from the ends of float32, also when scaled by 2^25
 _NAN = np.uint32(0x7FFFFFFF).view(np.float32)
@@ -127,8 +128,9 @@ def _lossless(a, b, c, rule: SumRule) -> bool:
 
     Every partial sum is below 2^(kept + 1), so the window begins at most `kept` places above the units.
     """
-    kept = min(rule.fraction, rule.result)
-    limit = 2.0 ** (kept + 1)
+    limit = 2.0 ** (min(rule.fraction, rule.result) + 1)
+    if rule.out == "f16" and (rule.late or a.shape[-1] > rule.products):
+        limit = 2049.0  # sums between the steps are FP16, too
     bound = a.shape[-1]
     for x in (a, b):
         bound *= max(float(x.max()), -float(x.min()))
@@ -174,33 +176,38 @@ def _usual(a, b, c, ea, eb, rule: SumRule):
     """The sum, if float32 represents the products and the sums without subnormal numbers; otherwise None."""
     if _least(ea) + _least(eb) < -_USUAL or int(ea.max()) + int(eb.max()) > _USUAL:
         return None
+    shape = (len(a), a.shape[1], b.shape[2])
+    product, scale, total = (_scratch(name, shape, np.float32) for name in ("product", "scale", "total"))
+    wide, top, exponent = (
+        _scratch(*one) for one in (("wide", shape, np.float64), ("top", shape, np.int32), ("exponent", shape, np.int32))
+    )
     # A number 2^(8 · e) for each factor of exponent e: the exponent of their scalar product is 8 · (the largest e of a
     # product) plus at most 5, because there are at most 32 products. Zeros take no part.
-    largest = np.matmul(_eightfold(ea, 1024), _eightfold(eb, 1023))
-    top = largest.view(np.int32)[..., 1::2] >> 23  # e + 128
+    np.matmul(_eightfold(ea, 1024), _eightfold(eb, 1023), out=wide)
+    np.right_shift(wide.view(np.int32)[..., 1::2], 23, out=top)  # e + 128
     if c is not None:
-        exponent = ((c.view(np.int32) >> 23) & 255) + np.int32(1)
+        np.right_shift(c.view(np.int32), 23, out=exponent)
+        exponent &= 255
+        exponent += 1
         if rule.out == "f16":
-            np.maximum(exponent, np.int32(LEAST_NORMAL["f16"] + 128), out=exponent)
+            np.maximum(exponent, LEAST_NORMAL["f16"] + 128, out=exponent)
             exponent[c == 0] = 0
         np.maximum(top, exponent, out=top)
     if rule.floor is not None:
-        np.maximum(top, np.int32(128 + rule.floor), out=top)
-    few = top < 128 - _USUAL
-    if few.any():
-        if largest[few].any() or (c is not None and c[few].any()):
+        np.maximum(top, 128 + rule.floor, out=top)
+    if int(top.min()) < 128 - _USUAL:
+        few = top < 128 - _USUAL
+        if wide[few].any() or (c is not None and c[few].any()):
             return None
         top[few] = 128  # nothing but zeros
     if int(top.max()) > 128 + _USUAL:
         return None
-    scale = ((np.int32(255 + rule.fraction) - top) << 23).view(np.float32)
-    unit = ((top - np.int32(1 + rule.fraction)) << 23).view(np.float32)
-    product = np.empty_like(scale)
+    np.left_shift(np.subtract(255 + rule.fraction, top, out=scale.view(np.int32)), 23, out=scale.view(np.int32))
     narrow = rule.fraction < 20  # float32 holds the sum
-    cut = product if narrow else np.empty(scale.shape, np.int32)
-    total = None
+    cut, partial = (product, total) if narrow else (exponent, total.view(np.int32))
     for first in range(0, a.shape[2], _PARTIAL):
-        partial = np.zeros(scale.shape, cut.dtype)
+        if first == 0 or not narrow:
+            partial[...] = 0
         for k in range(first, min(first + _PARTIAL, a.shape[2])):
             np.multiply(a[:, :, k, None], b[:, k, None, :], out=product)
             np.multiply(product, scale, out=product)
@@ -209,17 +216,34 @@ def _usual(a, b, c, ea, eb, rule: SumRule):
             else:
                 np.copyto(cut, product, casting="unsafe")  # towards zero
             np.add(partial, cut, out=partial)
-        total = partial if total is None else total + partial.astype(np.float32 if narrow else np.float64)
-    total = total if narrow else total.astype(np.float64, copy=False)
+        if not narrow:
+            np.copyto(wide, partial) if first == 0 else np.add(wide, partial, out=wide)
+    found = total if narrow else wide
     if c is not None:
         np.multiply(c, scale, out=product)
-        total = total + np.trunc(product, out=product)
-    total *= unit
+        np.add(found, np.trunc(product, out=product), out=found)
+    top -= 1 + rule.fraction
+    top <<= 23
+    found *= top.view(np.float32)
     if rule.out == "f16":
-        return _to_f16(total)
+        return _to_f16(found)
     if narrow:
-        return (total.view(np.int32) & np.int32(-1 << (23 - rule.result))).view(np.float32) + np.float32(0)
-    return (total.view(np.int64) & np.int64(-1 << (52 - rule.result))).view(np.float64).astype(np.float32)
+        return (found.view(np.int32) & np.int32(-1 << (23 - rule.result))).view(np.float32) + np.float32(0)
+    bits = found.view(np.int64)
+    bits &= np.int64(-1 << (52 - rule.result))
+    return found.astype(np.float32)
+
+
+_kept = threading.local()
+
+
+def _scratch(name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:
+    """An array with anything in it, in memory that is used again: new memory would cost more than the arithmetic."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = _kept.__dict__.get(name)
+    if memory is None or memory.nbytes < size:
+        memory = _kept.__dict__[name] = np.empty(size, np.uint8)
+    return memory[:size].view(dtype).reshape(shape)
 
 
 def _eightfold(exponents, bias: int) -> np.ndarray:

@@ -35,7 +35,7 @@ def test_whole_numbers_are_exact(form):
 @pytest.mark.parametrize("form", [form for form in FORMS if form.c != "s32"], ids=str)
 def test_normal_numbers(form):
     given = operands(form, "normal", seed=3)
-    error = np.abs(d_of(form, run(form, given)) - given.want)
+    error = np.abs(d_of(form, run(form, given, exact=False)) - given.want)  # FP8 is exact by default, of 13 bits
     assert (error <= (2.0**-9 * np.abs(given.want) + 2.0**-8 if form.c == "f16" else 33 * 32 * 2.0**-22)).all()
 
 

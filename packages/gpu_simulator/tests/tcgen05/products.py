@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 import gpu_simulator
+from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
 from gpu_simulator.hardware.instruction_descriptor import KINDS, InstructionDescriptor
 from gpu_simulator.hardware.matrix_descriptor import SharedTile
 from gpu_simulator.hardware.matrix_descriptor_sm100 import encode_sm100
@@ -151,9 +152,10 @@ def places(p: Product):
     return block, lane + p.lane, column + p.column
 
 
-def run(p: Product, seed: int = 0, change=lambda a, b, word: (a, b, word), **options):
+def run(p: Product, seed: int = 0, change=lambda a, b, word: (a, b, word), normal: bool = False, **options):
     """Simulate a product of small integers; returns (tensor memory afterwards, expected tensor memory, report).
 
+    normal: instead of normal numbers, which are summed by the rule of sm_100.
     change: modifies the descriptors of A and B and the instruction descriptor.
     """
     rng, size, columns = np.random.default_rng(seed), KINDS[p.kind].size, p.k * p.steps
@@ -161,6 +163,9 @@ def run(p: Product, seed: int = 0, change=lambda a, b, word: (a, b, word), **opt
     a = rng.integers(low, 4, (p.m, columns)).astype(TYPES[p.a])
     b = rng.integers(low, 4, (p.n, columns)).astype(TYPES[p.b])
     before = rng.integers(0, 50, (p.group, 128, 512)).astype(np.float32)
+    if normal:
+        a, b = (rng.standard_normal(x.shape).astype(x.dtype) for x in (a, b))
+        before += rng.standard_normal(before.shape, np.float32)
     if p.d == "s32":
         before = before.astype(np.int32)
     if p.d == "f16":
@@ -198,10 +203,10 @@ def run(p: Product, seed: int = 0, change=lambda a, b, word: (a, b, word), **opt
         [images.reshape(-1), before.reshape(-1), after.reshape(-1), first, second, *steps, word,
          p.column | p.lane << 16, p.disabled, int(p.accumulate)], **options,
     )  # fmt: skip
-    return after, expected(p, a, b, before, block, lane, column), report
+    return after, expected(p, a, b, before, block, lane, column, normal), report
 
 
-def expected(p: Product, a, b, before, block, lane, column) -> np.ndarray:
+def expected(p: Product, a, b, before, block, lane, column, normal: bool) -> np.ndarray:
     """The expected tensor memory after the products, as uint32 words."""
     sign = (-1 if p.negate[0] else 1) * (-1 if p.negate[1] else 1)
     product = sign * (a.astype(np.float64) @ b.astype(np.float64).T)
@@ -212,6 +217,11 @@ def expected(p: Product, a, b, before, block, lane, column) -> np.ndarray:
         "f16": lambda: (old & 0xFFFF).astype(np.uint16).view(np.float16),
     }[p.d]().astype(np.float64)
     total = product + (values * 2.0**-p.scale if p.accumulate else 0)
+    if normal:
+        left, right, old = (np.float32(x) for x in (sign * a.astype(np.float32), b.T, values * 2.0**-p.scale))
+        if p.a == "tf32":
+            left, right = ((x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32) for x in (left, right))
+        total = exact_sum(left, right, old if p.accumulate else None, sum_rule(100, "tcgen05", p.a, p.b, p.d))
     if p.d == "f16":
         bits = total.astype(np.float16).view(np.uint16).astype(np.uint32)
     else:

@@ -44,6 +44,16 @@ def test_exact_in_early_timing(product):
     assert np.array_equal(got, want)
 
 
+@pytest.mark.sampled(every=8)
+@pytest.mark.parametrize("product", [product for product in PRODUCTS if product.kind != "i8"], ids=str)
+def test_normal_numbers_are_summed_as_on_the_gpu(product):
+    """To the bit. In float32 a few words differ, unless the result is FP16."""
+    got, want, _ = run(product, normal=True, exact=True, timing="late")
+    assert np.array_equal(got, want)
+    plain, _, _ = run(product, normal=True, exact=False)
+    assert product.d == "f16" or not np.array_equal(plain, want)
+
+
 def altered(product: Product, which: int, bits: int):
     """What becomes of a product with one descriptor XORed: "exact", "wrong" or the error."""
 

@@ -1,8 +1,8 @@
-// 03_in_turns.cu: the warpgroups take turns at every 128 of K: while one adds, the products of the other run.
-// Extends 02_promoted.cu: the tensor cores no longer wait for additions.
+// 03_two_accumulators.cu: while one accumulator is added to the sums, the products of the next 128 of K fill the other.
+// Extends 02_promoted.cu: products follow each other without a gap, but three sets of registers mean smaller tiles.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in, BF16 out, FP32 accumulate after every 128 of K
 // H100, H200.   Notebook 13.
-#include "config.cuh"  // BLOCK_M 128, BLOCK_N 192, BLOCK_K 128, NUM_STAGES 4, GROUP_M 8, STORE_N 64
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 128, NUM_STAGES 6, GROUP_M 8, STORE_N 64
 #include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
@@ -10,14 +10,14 @@
 #include "ptx/tma.cuh"
 #include "ptx/wgmma_e4m3.cuh"
 #include "tile/block_order.cuh"
-#include "tile/store_part.cuh"
+#include "tile/store_rows.cuh"
 
 constexpr int NUM_CONSUMERS = 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // warpgroups that multiply, one produces
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;   // of 65,536
-constexpr int MMA_M = 64, MMA_K = 32, TURN = 3;               // named barriers 3 and 4: whose turn it is
+constexpr int MMA_M = 64, MMA_K = 32;                         // a warpgroup has 64 rows of the tile
 constexpr int STAGE_A = BLOCK_M * BLOCK_K, STAGE_B = BLOCK_N * BLOCK_K, STAGE_BYTES = STAGE_A + STAGE_B;
-constexpr int STORE_BYTES = MMA_M * STORE_N * 2, STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;   // a part of D, all
-constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + STAGED_BYTES;   // tiles, parts of D, mbarriers
+constexpr int STAGED_BYTES = MMA_M * BLOCK_N * 2;             // rows of D on their way out, for each consumer
+constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + NUM_CONSUMERS * STAGED_BYTES;   // tiles, D, mbarriers
 
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
@@ -32,10 +32,10 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // ---- Shared memory and accumulators ----
   extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
-  const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS][2]: (64, STORE_N) of D
-  const uint32_t full = staged + STAGED_BYTES;                // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
+  const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS]: (64, BLOCK_N) of D
+  const uint32_t full = staged + NUM_CONSUMERS * STAGED_BYTES;// [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
-  float acc[BLOCK_N / 8][4], total[BLOCK_N / 8][4];           // sums of 128 products, and of all so far
+  float acc[2][BLOCK_N / 8][4], total[BLOCK_N / 8][4];        // sums of 128 products, and of all so far
 
   const auto advance = [](int& stage, int& parity) {          // the next buffer of the ring; when the first is next
     if (++stage == NUM_STAGES) stage = 0, parity ^= 1;        // again, its barriers are a phase further
@@ -55,20 +55,19 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   };
 
   // region: multiply
-  const auto multiply = [&](int stage) {                      // issues the products and returns
+  const auto multiply = [&](auto& acc, int stage) {           // issues the products and returns
     const uint64_t tile_a = wgmma_descriptor(smem_a + stage * STAGE_BYTES + warpgroup * MMA_M * BLOCK_K);
     const uint64_t tile_b = wgmma_descriptor(smem_b + stage * STAGE_BYTES);
     wgmma_fence();                                            // what the threads did with acc comes before
     #pragma unroll
-    for (int k = 0; k < BLOCK_K / MMA_K; k++) {               // 32 values are 32 bytes; the first product replaces
+    for (int k = 0; k < BLOCK_K / MMA_K; k++)                 // 32 values are 32 bytes; the first product replaces
       wgmma_m64k32_e4m3(acc, tile_a + k * 2, tile_b + k * 2, k > 0);
-      if (k >= BLOCK_K / MMA_K - 2) wgmma_commit_group();     // all but the last are one group, the last another
-    }
+    wgmma_commit_group();
   };
   // end region
 
   // region: promote
-  const auto promote = [&] {                                  // with all bits of FP32, rounded to nearest
+  const auto promote = [&](auto& acc) {                       // with all bits of FP32, rounded to nearest
     #pragma unroll
     for (int j = 0; j < BLOCK_N / 8; j++)
       #pragma unroll
@@ -100,32 +99,39 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what it gave
-  int stage = 0, parity = 0, buffer = 0;                      // in the ring, and of the two for parts of D
-  if (warpgroup == 1) named_barrier_arrive<256>(TURN);        // the other one begins
+  int stage = 0, parity = 0;
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     // region: consumer
     memset(total, 0, sizeof total);
-    for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
+    int before = 0, running = 0;                              // buffers whose products are older, and newest
+    const auto start = [&](auto& acc) {
       mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
-      named_barrier_sync<256>(TURN + warpgroup);              // until the other's last product is all that runs
-      multiply(stage);
-      wgmma_wait_group<1>();                                  // from here on the other may follow without a gap
-      named_barrier_arrive<256>(TURN + 1 - warpgroup);
-      wgmma_wait_group<0>();                                  // acc may be read, and the buffer filled again
-      release(stage);
-      promote();
-    }
+      multiply(acc, stage);
+      before = running, running = stage, advance(stage, parity);
+    };
+    const auto turn = [&](auto& next, auto& done) {
+      start(next);
+      wgmma_wait_group<1>();                                  // the products before these: `done` may be read,
+      release(before);                                        // and the buffer filled again
+      promote(done);
+    };
+    const auto finish = [&](auto& last) {
+      wgmma_wait_group<0>();
+      release(running);
+      promote(last);
+    };
+    start(acc[0]);
+    int left = cdiv(K, BLOCK_K) - 1;
+    for (; left >= 2; left -= 2) turn(acc[1], acc[0]), turn(acc[0], acc[1]);
+    if (left > 0) turn(acc[1], acc[0]), finish(acc[1]); else finish(acc[0]);
     // end region
 
     // ---- Epilogue ----
     // region: epilogue
     const Tile tile = place(index);
-    #pragma unroll
-    for (int column = 0; column < BLOCK_N; column += STORE_N, buffer ^= 1)
-      store_part<STORE_N>(map_d, total, column, tile.n * BLOCK_N + column, tile.m * BLOCK_M + warpgroup * MMA_M,
-                          staged + (warpgroup * 2 + buffer) * STORE_BYTES, 1 + warpgroup);
+    store_rows<STORE_N>(map_d, total, tile.n * BLOCK_N, tile.m * BLOCK_M + warpgroup * MMA_M,
+                        staged + warpgroup * STAGED_BYTES, 1 + warpgroup);
     // end region
   }
-  if (warpgroup == 0) named_barrier_sync<256>(TURN);          // takes the last turn that it is offered
   if (threadIdx.x % 128 == 0) tma_store_wait_read<0>();       // shared memory outlives the last stores
 }
