@@ -66,6 +66,16 @@ def counters(gpu: str = "h200") -> Shown:
     return Shown(Table(["kernel", "tile", "cycles", "tensor cores work"], body, caption, text_columns=2))
 
 
+def variants(gpu: str = "h200") -> Shown:
+    """The speeds of a rung in other words, recorded in turns in one run."""
+    rows = read_rows(data_dir("results") / LADDER / f"{gpu}_variants.csv")
+    body = [[row["kernel"], row["idea"], row["sustained_tflops"], row["burst_tflops"]] for row in rows]
+    one = rows[0]
+    caption = f"At {one['n']}³; {one['gpu']}, CUDA {one['cuda']}, {one['date']}, commit {one['commit']}"
+    head = ["kernel", "its promotion", "TFLOPS, sustained", "TFLOPS, burst"]
+    return Shown(Table(head, body, caption, text_columns=2))
+
+
 def best(kernel: str, n: int, regime: str, gpu: str) -> Measurement | None:
     """The fastest recorded row of a kernel, in any of its tiles, or None."""
     rows = [row for row in measured(gpu) if (row.kernel, row.n, row.regime) == (kernel, n, regime)]

@@ -115,6 +115,14 @@ def test_the_tensor_cores_hardly_wait_for_promotions():
     assert busy["turns by named barriers"] < 0.9 and "95.7%" in str(recorded.counters())
 
 
+def test_a_selection_for_each_sum_costs_a_quarter():
+    as_it_is, selected = (
+        (float(row["sustained_tflops"]), float(row["burst_tflops"]))
+        for row in read_rows(data_dir("results") / "hopper_fp8" / "h200_variants.csv")
+    )
+    assert all(0.7 < slow / fast < 0.82 for slow, fast in zip(selected, as_it_is, strict=True))
+
+
 # ---- Pictures ----
 
 
