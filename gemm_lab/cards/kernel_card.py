@@ -59,4 +59,7 @@ def lit_listing(lines: Iterable[tuple[str, int, str]], lit: str) -> str:
 def types(problem: Problem) -> str:
     """The types of a problem in words, such as "f32, multiplied in bf16, sums in f32"."""
     rounded = f", multiplied in {problem.compute}" if problem.compute else ""
-    return f"{problem.dtype_in}{rounded}, sums in {problem.dtype_acc}"
+    sums = problem.dtype_acc
+    if problem.multiplied == "e4m3":  # the tensor cores keep fewer bits of such sums
+        sums = f"{sums} after each {problem.promotion} of k" if problem.promotion else "the tensor cores"
+    return f"{problem.dtype_in}{rounded}, sums in {sums}"

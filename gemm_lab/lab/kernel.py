@@ -228,9 +228,10 @@ class Kernel:
         """Compile, launch, check and time an m × n × k product (m and k default to n).
 
         There are three checks: with small integers the result must be exact, also for sums that cancel and so need the
-        whole accumulator, and with normally distributed numbers it must be within the bound of `measure.check`. Without a GPU the simulator runs the kernel and counts what each
-        line costs, and the recorded speed is shown. A simulated run that would take more than a minute raises a
-        `LabError` unless `sure` is True. After a correct run on a GPU, the simulator counts at a small size, unless
+        whole accumulator, and with normally distributed numbers it must be within the bound of `measure.check`. Without
+        a GPU the simulator runs the kernel and counts what each line costs, and the recorded speed is shown. A
+        simulated run that would take more than a minute raises a `LabError` unless `sure` is True. After a correct run
+        on a GPU, the simulator counts at a small size, unless
         `counted` is False. sms: see `grid`. predict: whether the card of a correct result has a predicted speed for the
         ladder's reference GPU, or for an H200 if that GPU has no constants; by default in a notebook without a GPU,
         if no backend is named and `timed` is True. exact: whether simulated tensor cores sum as those of the GPU do, to

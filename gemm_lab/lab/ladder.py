@@ -267,7 +267,8 @@ class Bench:
     def _table(self) -> Table:
         order = {spec.name: index for index, spec in enumerate(self.ladder.spec.kernels)}
         names = sorted(dict.fromkeys(r.kernel for r in self.rows), key=lambda name: order.get(name, len(order)))
-        header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in self.sizes)]
+        plain = self.sizes if any(r.ratio_cublas for r in self.rows) else []  # products of 8 bits have no plain cuBLAS
+        header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in plain)]
         by_key = {(r.kernel, r.n): r for r in self.rows} | {(TUNED, r.n): r for r in self.tuned}
         rungs = sum(name in order for name in names)
         names[rungs:rungs] = [TUNED] if self.tuned else []
@@ -283,7 +284,7 @@ class Bench:
                 [
                     name,
                     *(f"{r.tflops:.1f}" if r else "" for r in cells),
-                    *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells),
+                    *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells if plain),
                     *(
                         f"{100 * r.ratio_cublaslt:.1f}" if r and r.ratio_cublaslt else ""
                         for n, r in zip(self.sizes, cells, strict=True)

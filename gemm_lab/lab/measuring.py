@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ BASELINES = (
     "cutlass_sm80",
 )  # fmt: skip
 QUICK_ROUNDS = 4
+FEW_PRODUCTS = 128**3  # a check of so many takes no time beside compiling
 SPEED_EDGE = 2048  # a smaller product does not fill a GPU, so its speed and its share of cuBLAS say little
 
 
@@ -44,22 +46,30 @@ def check_kernel(
     the ladder names; one block tile is enough for that (`sum_size`). `launch` runs the kernel, by default on the GPU
     (see `measure.check.check`). sms: see `Kernel.grid`.
     """
-    verdicts = []
-    for kind, size in (("integers", (m, n, k)), ("cancelling", sum_size(kernel, m, n, k)), ("normal", (m, n, k))):
-        verdicts.append(
-            check(
-                compiled,
-                kernel.problem,
-                grid=kernel.grid(*size, sms),
-                **dict(zip("mnk", size, strict=True)),
-                block=kernel.block and (*kernel.block, kernel.config.get("BLOCK_K", 0)),
-                kind=kind,
-                seed=seed,
-                cluster=kernel.spec.cluster,
-                launch=launch,
-            )
+
+    def checked(kind: str, size: tuple[int, int, int]) -> Verdict:
+        return check(
+            compiled,
+            kernel.problem,
+            grid=kernel.grid(*size, sms),
+            **dict(zip("mnk", size, strict=True)),
+            block=kernel.block and (*kernel.block, kernel.config.get("BLOCK_K", 0)),
+            kind=kind,
+            seed=seed,
+            cluster=kernel.spec.cluster,
+            launch=launch,
         )
-        if not verdicts[-1]:
+
+    asked, least = (m, n, k), sum_size(kernel, m, n, k)
+    verdicts = []
+    for kind, size in (("integers", asked), ("cancelling", least), ("normal", asked)):
+        verdict = checked(kind, size)
+        if not verdict and size != asked:
+            plain = checked("integers", size)  # another mistake at this size shows here, too
+            where = f"Small integers give the exact result at {m} × {n} × {k}. At {' × '.join(map(str, size))}: "
+            verdict = replace(verdict if plain else plain, message=where + (verdict if plain else plain).message)
+        verdicts.append(verdict)
+        if not verdict:
             break
     return verdicts
 
@@ -77,10 +87,12 @@ def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
 def sum_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
     """(m, n, k) at which cancelling sums are checked: `smallest_size` with four promotions.
 
-    It is m × n × k itself if that is smaller, or if a block tile is no whole cluster.
+    It is m × n × k itself if that costs little and is deep enough, or if a block tile is no whole cluster.
     """
     rows, columns, depth = smallest_size(kernel)
-    size = min((rows, columns, max(depth, 4 * kernel.problem.promotion)), (m, n, k), key=prod)
+    size = rows, columns, max(depth, 4 * kernel.problem.promotion)
+    if k >= 4 * kernel.problem.promotion and m * n * k <= max(prod(size), FEW_PRODUCTS):
+        return m, n, k
     try:
         kernel.grid(*size)
     except SizeError:

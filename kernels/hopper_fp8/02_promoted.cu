@@ -103,11 +103,14 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     // region: consumer
     memset(total, 0, sizeof total);
-    for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
-      mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
+    mbarrier_wait_parity(full + stage * 8, parity);           // the tile's bytes have come
+    for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
       multiply(stage);
+      const int read = stage;
+      advance(stage, parity);                                 // while the products run: until the next tile is there
+      if (k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);
       wgmma_wait_group<0>();                                  // acc may be read, and the buffer filled again
-      release(stage);
+      release(read);
       promote();
     }
     // end region

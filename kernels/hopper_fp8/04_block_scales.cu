@@ -1,5 +1,5 @@
 // 04_block_scales.cu: the additions become multiply-adds, with a scale for 128 values of A and one for 128 x 128 of B.
-// Extends 03_in_turns.cu: 8 bits are enough where magnitudes differ from block to block.
+// Extends 02_promoted.cu: 8 bits are enough where magnitudes differ from block to block, and the sums cost no more.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in with scales, BF16 out, FP32 accumulate
 // H100, H200.   Notebook 13.
 #include "config.cuh"  // BLOCK_M 128, BLOCK_N 192, BLOCK_K 128, NUM_STAGES 4, GROUP_M 8, STORE_N 64
@@ -14,27 +14,29 @@
 
 constexpr int NUM_CONSUMERS = 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // warpgroups that multiply, one produces
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;   // of 65,536
-constexpr int MMA_M = 64, MMA_K = 32, TURN = 3;               // named barriers 3 and 4: whose turn it is
-constexpr int SCALED_N = BLOCK_N % 128 == 0 ? 128 : BLOCK_N % 64 == 0 ? 64 : 16;   // columns that share a scale of B
+constexpr int MMA_M = 64, MMA_K = 32;                         // a warpgroup has 64 rows of the tile
 constexpr int STAGE_A = BLOCK_M * BLOCK_K, STAGE_B = BLOCK_N * BLOCK_K, STAGE_BYTES = STAGE_A + STAGE_B;
+constexpr int SCALED_N = BLOCK_N % 128 == 0 ? 128 : 64, PARTS = BLOCK_N / SCALED_N;   // columns with one scale of B
 constexpr int STAGED_BYTES = MMA_M * BLOCK_N * 2;             // rows of D on their way out, for each consumer
-constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + NUM_CONSUMERS * STAGED_BYTES;   // tiles, D, mbarriers
+constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + BLOCK_M * 4 + 16) + NUM_CONSUMERS * STAGED_BYTES;
 
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
-     const __grid_constant__ CUtensorMap map_d, const float* scale_a, const float* scale_b, int M, int N, int K) {
-  static_assert(BLOCK_K == 128 && BLOCK_M == NUM_CONSUMERS * MMA_M, "rows of 128 bytes; 64 rows for each");
+     const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_scale_a, const float* scale_b,
+     int M, int N, int K) {
+  static_assert(BLOCK_K == 128 && BLOCK_M == NUM_CONSUMERS * MMA_M && BLOCK_N % SCALED_N == 0, "as the loop needs it");
 
   // ---- Where this warpgroup works ----
   const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane
-  const int tiles_m = cdiv(M, BLOCK_M), tiles_n = cdiv(N, BLOCK_N), k_tiles = cdiv(K, BLOCK_K);
+  const int tiles_m = cdiv(M, BLOCK_M), tiles_n = cdiv(N, BLOCK_N);
   const auto place = [&](int tile) { return grouped_block_order(tile, tiles_m, tiles_n, GROUP_M); };
 
   // ---- Shared memory and accumulators ----
   extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
   const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS]: (64, BLOCK_N) of D
-  const uint32_t full = staged + NUM_CONSUMERS * STAGED_BYTES;// [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
+  const uint32_t scale_a = staged + NUM_CONSUMERS * STAGED_BYTES;   // [NUM_STAGES]: BLOCK_M scales
+  const uint32_t full = scale_a + NUM_STAGES * BLOCK_M * 4;  // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
   float acc[BLOCK_N / 8][4], total[BLOCK_N / 8][4];           // sums of 128 products, and of all so far
 
@@ -45,7 +47,8 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // region: copy
   const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
     const uint32_t at = stage * STAGE_BYTES;
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES + BLOCK_M * 4);   // ends when so many bytes have come
+    tma_load_2d(scale_a + stage * BLOCK_M * 4, map_scale_a, tile.m * BLOCK_M, k_tile / BLOCK_K, full + stage * 8);
     tma_load_2d(smem_a + at, map_a, k_tile, tile.m * BLOCK_M, full + stage * 8);
     tma_load_2d(smem_b + at, map_b, k_tile, tile.n * BLOCK_N, full + stage * 8);
   };
@@ -61,22 +64,24 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     const uint64_t tile_b = wgmma_descriptor(smem_b + stage * STAGE_BYTES);
     wgmma_fence();                                            // what the threads did with acc comes before
     #pragma unroll
-    for (int k = 0; k < BLOCK_K / MMA_K; k++) {               // 32 values are 32 bytes; the first product replaces
+    for (int k = 0; k < BLOCK_K / MMA_K; k++)                 // 32 values are 32 bytes; the first product replaces
       wgmma_m64k32_e4m3(acc, tile_a + k * 2, tile_b + k * 2, k > 0);
-      if (k >= BLOCK_K / MMA_K - 2) wgmma_commit_group();     // all but the last are one group, the last another
-    }
+    wgmma_commit_group();
   };
   // end region
 
   // region: scales
-  float of_a[2], of_b[BLOCK_N / SCALED_N];                    // for this thread's two rows, and for the columns
-  const auto fetch_scales = [&](Tile tile, int k_tile) {      // a turn ahead, so that nobody waits for them
-    const int row = tile.m * BLOCK_M + warpgroup * MMA_M + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+  float scale[2][PARTS];                                      // for this thread's two rows
+  const float* of_b[PARTS];                                   // the scale of B for the next 128 of K
+  const auto fetch_scales = [&](int stage) {                  // while the products run
+    const int row = warpgroup * MMA_M + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    const float* of_a = static_cast<const float*>(__cvta_shared_to_generic(scale_a)) + stage * BLOCK_M + row;
+    const float upper = of_a[0], lower = of_a[8];
     #pragma unroll
-    for (int i = 0; i < 2; i++) of_a[i] = __ldg(scale_a + k_tile / BLOCK_K * M + min(row + i * 8, M - 1));
-    #pragma unroll
-    for (int j = 0; j < BLOCK_N / SCALED_N; j++)
-      of_b[j] = __ldg(scale_b + min(tile.n * BLOCK_N + j * SCALED_N, N - 1) / 128 * k_tiles + k_tile / BLOCK_K);
+    for (int part = 0; part < PARTS; part++) {
+      const float b = __ldg(of_b[part]++);
+      scale[0][part] = upper * b, scale[1][part] = lower * b;
+    }
   };
   // end region
 
@@ -85,7 +90,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     #pragma unroll
     for (int j = 0; j < BLOCK_N / 8; j++)
       #pragma unroll
-      for (int i = 0; i < 4; i++) total[j][i] += acc[j][i] * (of_a[i / 2] * of_b[j * 8 / SCALED_N]);
+      for (int i = 0; i < 4; i++) total[j][i] += acc[j][i] * scale[i / 2][j * 8 / SCALED_N];
   };
   // end region
 
@@ -114,22 +119,23 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
   setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what it gave
   int stage = 0, parity = 0;
-  if (warpgroup == 1) named_barrier_arrive<256>(TURN);        // the other one begins
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     // region: consumer
     const Tile tile = place(index);
-    fetch_scales(tile, 0);
+    #pragma unroll
+    for (int part = 0; part < PARTS; part++)                  // behind the last column there is nothing to scale
+      of_b[part] = scale_b + min(tile.n * BLOCK_N + part * SCALED_N, N - 1) / 128 * cdiv(K, BLOCK_K);
     memset(total, 0, sizeof total);
-    for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
-      mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
-      named_barrier_sync<256>(TURN + warpgroup);              // until the other's last product is all that runs
+    mbarrier_wait_parity(full + stage * 8, parity);           // the tile's bytes have come
+    for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
       multiply(stage);
-      wgmma_wait_group<1>();                                  // from here on the other may follow without a gap
-      named_barrier_arrive<256>(TURN + 1 - warpgroup);
+      fetch_scales(stage);
+      const int read = stage;
+      advance(stage, parity);                                 // while the products run: until the next tile is there
+      if (k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);
       wgmma_wait_group<0>();                                  // acc may be read, and the buffer filled again
-      release(stage);
+      release(read);
       promote();
-      if (k_tile + BLOCK_K < K) fetch_scales(tile, k_tile + BLOCK_K);
     }
     // end region
 
@@ -139,6 +145,5 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
                         staged + warpgroup * STAGED_BYTES, 1 + warpgroup);
     // end region
   }
-  if (warpgroup == 0) named_barrier_sync<256>(TURN);          // takes the last turn that it is offered
   if (threadIdx.x % 128 == 0) tma_store_wait_read<0>();       // shared memory outlives the last stores
 }

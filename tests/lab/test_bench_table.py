@@ -41,6 +41,15 @@ def test_of_two_cutlass_baselines_the_faster_is_the_measure():
     assert table(rows)[1]["t4/03_swizzled"][-1] == "1.500"
 
 
+def test_without_cublas_there_is_no_column_of_it():
+    rows = [row("hopper_fp8/02_promoted", 512, 30.0), row("cublaslt_fp8", 512, 40.0)]
+    for each in rows:
+        each.ratio_cublas, each.ratio_cublaslt = None, each.tflops / 40
+    head, body = table(rows)
+    assert "cuBLAS at" not in head and "% of cuBLASLt’s best at 512" in head
+    assert body["hopper_fp8/02_promoted"] == ["30.0", "75.0"]
+
+
 def test_a_plot_of_the_first_rungs():
     bench = lab.ladder("simt").recorded([4096])
     words = [item.get_text().replace("\n", "_") for item in bench.up_to("simt/02").plot().axes[0].get_xticklabels()]

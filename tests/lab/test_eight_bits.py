@@ -6,6 +6,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab import catalog
+from gemm_lab.cards import kernel_card
 from gemm_lab.lab import export
 from gpu_simulator.errors import ConfigError, SizeError
 
@@ -98,9 +99,33 @@ def test_a_sum_in_half_precision_is_refused_where_float_is_promised():
     assert kernel.run(64, backend="simulator").passed
 
 
+def test_a_promotion_too_late_is_refused():
+    kernel, changes = lab.kernel("hopper_fp8/02"), {
+        "multiply = [&](int stage) {": "multiply = [&](int stage, int goes_on) {",
+        "k > 0);": "k > 0 || goes_on);",
+        "multiply(stage);": "multiply(stage, k_tile / BLOCK_K % 2);",
+        "      promote();": "      if (k_tile / BLOCK_K % 2 || k_tile + BLOCK_K >= K) promote();",
+    }  # fmt: skip
+    source = kernel.source
+    for old, new in changes.items():
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    late = kernel.rewrite(source).run(128, k=256, backend="simulator")
+    assert not late.passed and "after each 128 of K" in late.message
+    assert "At 128 × 192 × 512" in late.message, "two parts of 128 are too few to see it"
+
+
 @pytest.mark.parametrize("rung", ["01_fast_sums", "04_block_scales"])
 def test_an_exported_program_makes_operands_and_scales_of_its_own(rung):
     spec = catalog.kernel(f"hopper_fp8/{rung}")
     text = export.standalone(spec, spec.configure())
     assert "__nv_fp8_e4m3 *all_a" in text and ("fill_scales" in text) == spec.problem.scaled and "$" not in text
     assert "CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, a" in text
+
+
+def test_a_card_says_where_the_sums_are_kept():
+    texts = [
+        kernel_card.types(catalog.kernel(f"hopper_fp8/{rung}").problem) for rung in ("01_fast_sums", "02_promoted")
+    ]
+    assert texts == ["e4m3, sums in the tensor cores", "e4m3, sums in f32 after each 128 of k"]
+    assert lab.gpu("h100").peak("e4m3", "f32") == pytest.approx(2 * lab.gpu("h100").peak("bf16", "f32"), rel=0.001)

@@ -396,3 +396,14 @@ def test_a_product_of_one_element_is_judged_by_that_element(seed):
     found = verdict(np.full((1, 1), total), exact, "normal", SIMT, k)
     assert found.passed and "within its own limit" in found.message
     assert not verdict(np.full((1, 1), total + np.float32(0.2)), exact, "normal", SIMT, k)
+
+
+def test_the_errors_of_rare_large_sums_pass():
+    k, rng = 1024, np.random.default_rng(0)
+    absolute, relative = element_limits(SIMT, k)
+    acc, exact = np.zeros(2**14, np.float32), np.zeros(2**14)
+    for _ in range(k):
+        products = (rng.standard_normal(acc.size) + 4.4 / np.sqrt(k)).astype(np.float32)  # one in 2¹⁸ gets as far
+        acc, exact = acc + products, exact + products
+    used = np.abs(acc - exact) / (absolute + relative * np.abs(exact))
+    assert 0.3 < used.max() < 1

@@ -40,7 +40,7 @@ def make_session(**options) -> Session:
     return Session("fake_operations", patience_s=60.0, **options)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, np.float32, np.int64])
 def test_arrays_come_back_bit_for_bit(session, dtype):
     array = np.arange(-6, 6).reshape(3, 4).astype(dtype)
     back = session.request("echo", array=array, nested=[{"x": (array[:0], 1.5)}])

@@ -16,7 +16,7 @@ from gemm_lab.measure.inputs import make_inputs, reference, rounded
 from gemm_lab_lessons.shared.fault_injection import inject_fault
 
 RUNGS = [name for name in catalog.kernels() if name.startswith(("hopper/", "hopper_fp8/"))]
-ANY_SIZE = [name for name in RUNGS if str(catalog.kernel(name).multiples.get("m")) == "1"]
+ANY_SIZE = [name for name in RUNGS if str(catalog.kernel(name).multiples.get("m")) in ("1", "4")]
 
 
 @cache
@@ -87,9 +87,6 @@ def equivalent(statement: str, name: str) -> str:
     """Why a mutant does what the kernel does; empty if it does not."""
     if name in ("hopper/01_wgmma", "hopper/02_tma") and statement.startswith("bar.sync"):
         return "behind wgmma.wait_group: a wgmma is complete for its whole warpgroup, here the only one of the block"
-    turns = re.match(r"wgmma.commit_group|wgmma.wait_group.sync.aligned 1|bar.sync %r\d+, 256$", statement)
-    if name in ("hopper_fp8/03_in_turns", "hopper_fp8/04_block_scales") and turns:
-        return "decides when the products of the other warpgroup begin, which changes no result: in 02 nothing decides it"
     if "mapa" in statement and "rank ^ 1" in statement:
         return "two lanes name the two blocks, whichever which"
     if "→ .relaxed" in statement:
@@ -131,7 +128,7 @@ def test_mutants_are_caught(name):
         return exact, report
 
     missed = survivors(tried, attempt)
-    assert len(tried) > 15 and len(missed) <= 4
+    assert len(tried) > 15 and len(missed) <= 3
     assert [statement for statement in missed if not equivalent(statement, name)] == []
 
 

@@ -18,6 +18,7 @@ from gemm_lab.lab import Kernel, Ladder, kernel
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.measuring import benchmark_kernels
 from gemm_lab.lab.tuning import COLUMNS, path_for
+from gemm_lab.measure.benchmark import best_library
 from gemm_results.errors import LabError
 from gpu_simulator.errors import SizeError
 
@@ -140,7 +141,7 @@ def record_tiles(
     """Sweep the candidates at each size and write the choices; returns the file. Raises `LabError` without a GPU."""
     if not where.usable or not where.present.gpu:
         raise LabError(f"Nothing can be measured here: {where.reason}")
-    base = "cublas" if ladder.name in TILES else "cublaslt_best"
+    base = "cublas" if ladder.name in TILES else best_library(ladder.spec.kernels[-1].problem)
     path, tried = path_for(where.present.gpu.key, into), {made.label: made for made in candidates(ladder)}
     for n in sizes:
         left = {label: made for label, made in tried.items() if fits(made, n, where.present.sms)}

@@ -30,7 +30,7 @@ NAN_ROWS, NAN_COLUMNS = 16, 32  # one in so many rows of A has a NaN, and one in
 # The exponents of the powers of two by which all results become smaller, by the type that is multiplied. With the
 # first, A and B reach both ends of their type's range; with the second, many results are subnormal, and no number is
 # large.
-SMALLER = {"f16": (11, 22), "bf16": (8, 140), "f32": (24, 140), "e4m3": (2, 12)}
+SMALLER = {"f16": (11, 22), "bf16": (8, 140), "f32": (24, 140), "e4m3": (3, 15)}
 # Magnitudes of alpha or beta in `extreme_c`; that of the other one is a multiple of 1/8 from 1 to 2.
 LARGE_SCALES = (1000.0, 1024.0)
 EIGHTHS, SIXTEENTHS = 8, 16
@@ -86,15 +86,16 @@ def unusual_inputs(problem: Problem, m: int, n: int, k: int, seed: int) -> Input
 def _place_nans(rows: np.ndarray, chosen: Sequence[int], draw: np.random.Generator) -> None:
     """Put one NaN into each chosen row, in place, with the fractions `NANS` and both signs in turn.
 
-    A type without infinities has one NaN of each sign.
+    A type without infinities has one fraction for a NaN, the largest.
     """
     info, words = ml_dtypes.finfo(rows.dtype), rows.view(f"u{rows.dtype.itemsize}")
     end, sign = 2**info.nmant, 2 ** (info.bits - 1)
     endless = sign - end  # the bits of infinity, if the type has one
     fractions = {"largest": end - 1, "least": 1, "quiet": end // 2}
-    only = not np.isinf(np.asarray(np.inf).astype(rows.dtype).astype(np.float32))
+    if not np.isnan(np.array([endless + 1], words.dtype).view(rows.dtype).astype(np.float32)).all():
+        fractions = dict.fromkeys(fractions, end - 1)
     for number, row in enumerate(chosen):
-        bits = sign - 1 + sign * (number % NAN_SIGNS) if only else endless + fractions[NANS[number % len(NANS)]] + sign * (number // len(NANS) % NAN_SIGNS)
+        bits = endless + fractions[NANS[number % len(NANS)]] + sign * (number // len(NANS) % NAN_SIGNS)
         words[row, draw.integers(rows.shape[1])] = bits
 
 

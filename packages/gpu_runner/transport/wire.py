@@ -9,7 +9,7 @@ from gpu_runner.transport import codec
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-PROTOCOL = 3  # increased when the messages or their meaning change
+PROTOCOL = 4  # increased when the messages or their meaning change
 IDLE_STATUS = 77  # exit status of a worker that ended because it was idle
 
 

@@ -61,6 +61,7 @@ class Gpu:
     @checked
     def peak(self, dtype_in: str, dtype_acc: str) -> float:
         """Dense tensor-core TFLOPS for this input and accumulator type. `SimulatorError` lists the known ones."""
+        dtype_in = "f8" if dtype_in in ("e4m3", "e5m2") else dtype_in
         try:
             return self.tensor_tflops[dtype_in, dtype_acc]
         except KeyError:

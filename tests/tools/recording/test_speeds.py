@@ -40,7 +40,7 @@ class Worker:
     def __init__(self, gpu: str, wrong: str = ""):
         self.gpu, self.wrong, self.output, self.timed = gpu, wrong, "", []
 
-    def launch(self, compiled, *, grid, args, cluster, names):
+    def launch(self, compiled, *, grid, args, cluster):
         problem = catalog.kernel(compiled.name).problem
         maps, named = dict(problem.tensor_maps), {}
         for name, value in zip(problem.arguments, args, strict=True):
