@@ -1,9 +1,12 @@
-  float of_a[2], of_b[BLOCK_N / SCALED_N];                    // for this thread's two rows, and for the columns
-  const auto fetch_scales = [&](Tile tile, int k_tile) {      // a turn ahead, so that nobody waits for them
-    const int row = tile.m * BLOCK_M + warpgroup * MMA_M + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+  float scale[2][PARTS];                                      // for this thread's two rows
+  const float* of_b[PARTS];                                   // the scale of B for the next 128 of K
+  const auto fetch_scales = [&](int stage) {                  // while the products run
+    const int row = warpgroup * MMA_M + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    const float* of_a = static_cast<const float*>(__cvta_shared_to_generic(scale_a)) + stage * BLOCK_M + row;
+    const float upper = of_a[0], lower = of_a[8];
     #pragma unroll
-    for (int i = 0; i < 2; i++) of_a[i] = __ldg(scale_a + k_tile / BLOCK_K * M + min(row + i * 8, M - 1));
-    #pragma unroll
-    for (int j = 0; j < BLOCK_N / SCALED_N; j++)
-      of_b[j] = __ldg(scale_b + min(tile.n * BLOCK_N + j * SCALED_N, N - 1) / 128 * k_tiles + k_tile / BLOCK_K);
+    for (int part = 0; part < PARTS; part++) {
+      const float b = __ldg(of_b[part]++);
+      scale[0][part] = upper * b, scale[1][part] = lower * b;
+    }
   };

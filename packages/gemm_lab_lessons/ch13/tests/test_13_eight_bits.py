@@ -83,7 +83,7 @@ def test_block_scales_are_those_that_the_kernel_wants():
     a, of_a = lab.puzzle("13_quantise").solution()(energies)
     b, of_b = quantised.in_blocks(quantised.weights(energies))
     assert of_a.shape == (8, 128) and of_b.shape == (1, 8)
-    d = lab.kernel("hopper_fp8/04").gemm(a, b, scale_a=of_a, scale_b=of_b)
+    d = lab.kernel("hopper_fp8/04_block_scales").gemm(a, b, scale_a=of_a, scale_b=of_b)
     assert sums.error(d, energies.astype(np.float64) @ quantised.weights(energies).astype(np.float64)) < 0.04
 
 
