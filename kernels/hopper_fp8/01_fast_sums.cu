@@ -2,7 +2,7 @@
 // Extends hopper/08_ping_pong.cu: a row of 128 bytes has 128 values, of which a wgmma takes 32.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in, BF16 out, sums with 13 bits after the point
 // H100, H200.   Notebook 13.
-#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 128, NUM_STAGES 6, GROUP_M 8, STORE_N 64
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 128, NUM_STAGES 6, GROUP_M 4, STORE_N 64
 #include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
@@ -33,7 +33,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
   const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS]: (64, BLOCK_N) of D
-  const uint32_t full = staged + NUM_CONSUMERS * STAGED_BYTES;// [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
+  const uint32_t full = staged + NUM_CONSUMERS * STAGED_BYTES;   // [NUM_STAGES] mbarriers: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
   float acc[BLOCK_M / MMA_M][BLOCK_N / 8][4];                 // no fragments of A and B: wgmma needs none
 

@@ -2,7 +2,7 @@
 // Extends 01_fast_sums.cu: a long K costs no bits. The registers double, so two warpgroups share a tile.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in, BF16 out, FP32 accumulate after every 128 of K
 // H100, H200.   Notebook 13.
-#include "config.cuh"  // BLOCK_M 128, BLOCK_N 192, BLOCK_K 128, NUM_STAGES 4, GROUP_M 8, STORE_N 64
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 192, BLOCK_K 128, NUM_STAGES 4, GROUP_M 12, STORE_N 64
 #include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
@@ -33,7 +33,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
   const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS]: (64, BLOCK_N) of D
-  const uint32_t full = staged + NUM_CONSUMERS * STAGED_BYTES;// [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
+  const uint32_t full = staged + NUM_CONSUMERS * STAGED_BYTES;   // [NUM_STAGES] mbarriers: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
   float acc[BLOCK_N / 8][4], total[BLOCK_N / 8][4];           // sums of 128 products, and of all so far
 
@@ -103,14 +103,11 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     // region: consumer
     memset(total, 0, sizeof total);
-    mbarrier_wait_parity(full + stage * 8, parity);           // the tile's bytes have come
-    for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
+    for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
+      mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
       multiply(stage);
-      const int read = stage;
-      advance(stage, parity);                                 // while the products run: until the next tile is there
-      if (k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);
       wgmma_wait_group<0>();                                  // acc may be read, and the buffer filled again
-      release(read);
+      release(stage);
       promote();
     }
     // end region

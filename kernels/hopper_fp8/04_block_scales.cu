@@ -2,7 +2,7 @@
 // Extends 02_promoted.cu: 8 bits are enough where magnitudes differ from block to block, and the sums cost no more.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, E4M3 in with scales, BF16 out, FP32 accumulate
 // H100, H200.   Notebook 13.
-#include "config.cuh"  // BLOCK_M 128, BLOCK_N 192, BLOCK_K 128, NUM_STAGES 4, GROUP_M 8, STORE_N 64
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 192, BLOCK_K 128, NUM_STAGES 4, GROUP_M 12, STORE_N 64
 #include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
@@ -36,7 +36,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
   const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS]: (64, BLOCK_N) of D
   const uint32_t scale_a = staged + NUM_CONSUMERS * STAGED_BYTES;   // [NUM_STAGES]: BLOCK_M scales
-  const uint32_t full = scale_a + NUM_STAGES * BLOCK_M * 4;  // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
+  const uint32_t full = scale_a + NUM_STAGES * BLOCK_M * 4;   // [NUM_STAGES] mbarriers: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
   float acc[BLOCK_N / 8][4], total[BLOCK_N / 8][4];           // sums of 128 products, and of all so far
 

@@ -25,11 +25,11 @@ def compiled(name: str):
     return spec, compiling.compile(spec.source, config=spec.configure(), arch=spec.targets[0], name=name)
 
 
-def run(name: str, m: int, n: int, k: int, ptx: str | None = None, sms: int = 4, **options):
-    """(report, is D exact) for small integers. sms: of the GPU that persistent blocks believe in."""
+def run(name: str, m: int, n: int, k: int, ptx: str | None = None, sms: int = 4, kind: str = "integers", **options):
+    """(report, is D exact) for inputs of a kind. sms: of the GPU that persistent blocks believe in."""
     spec, made = compiled(name)
     problem = spec.problem.configured(spec.configure())
-    given = make_inputs(problem, m, n, k)
+    given = make_inputs(problem, m, n, k, kind)
     report = gpu_simulator.launch(
         ptx or made,
         made.entry,
@@ -104,7 +104,7 @@ SIZES = {
     "07": (512, 512, 384),
     "08": (256, 256, 512),
 }
-IN_8_BITS = (256, 384, 1024)  # more k tiles than stages, and more than one tile
+IN_8_BITS = (256, 384, 1024), (256, 256, 896)  # more k tiles than stages, more than one tile; an odd number of k tiles
 
 
 @pytest.mark.timeout(300)
@@ -115,16 +115,21 @@ def test_mutants_are_caught(name):
     fields = [m for m in altered_wgmma(made.ptx) if "leading offset" not in m.statement]  # K-major swizzled: not used
     tried = [*mutants(made.ptx), *altered_mbarriers(made.ptx), *altered_clusters(made.ptx), *fields[:12]]
 
+    sizes = [SIZES[name[7:9]]] if name.startswith("hopper/") else IN_8_BITS[: 1 + name.endswith("two_accumulators")]
+
     def attempt(ptx, timing):
-        report, exact = run(
-            name,
-            *SIZES.get(name.removeprefix("hopper/")[:2], IN_8_BITS),
-            ptx=ptx,
-            sms=spec.cluster[0],
-            timing=timing,
-            observers=("hazards",),
-            max_instructions=400_000,
-        )
+        for size in sizes:
+            report, exact = run(
+                name,
+                *size,
+                ptx=ptx,
+                sms=spec.cluster[0],
+                timing=timing,
+                observers=("hazards",),
+                max_instructions=400_000,
+            )
+            if not exact or report.hazards:
+                break
         return exact, report
 
     missed = survivors(tried, attempt)
@@ -137,3 +142,46 @@ def test_sums_that_begin_with_what_the_registers_held_are_wrong():
     found = inject_fault(lab.kernel("hopper/01"), {"k_tile > 0 || k > 0": "true"})
     assert found.kind == "a wrong result" and "nan" in found.says
     assert inject_fault(lab.kernel("hopper/01"), {}).kind == "nothing"
+
+
+LATE = {  # the accumulator goes on for 256 of K
+    "k > 0);": "k > 0 || turn % 2 == 1);",
+    "[&](int stage) {                      // issues": "[&](int stage, int turn) {            // issues",
+    "multiply(stage);": "multiply(stage, k_tile / BLOCK_K);",
+    "promote();": "if (k_tile / BLOCK_K % 2 == 1 || k_tile + BLOCK_K >= K) promote();",
+}
+WRONG_IN_8_BITS = [
+    ("02_promoted", LATE, "cancelling"),
+    ("02_promoted", {"    memset(total, 0, sizeof total);\n": ""}, "integers"),
+    ("02_promoted", {"total[j][i] += acc[j][i]": "total[j][i] = acc[j][i]"}, "integers"),
+    ("03_two_accumulators", {"turn(acc[0], acc[1]);": "turn(acc[0], acc[0]);"}, "integers"),
+    ("04_block_scales", {" * scale[i / 2][j * 8 / SCALED_N]": ""}, "integers"),
+    ("04_block_scales", {"scale[i / 2]": "scale[i % 2]"}, "integers"),
+    ("04_block_scales", {"of_a[8]": "of_a[4]"}, "integers"),
+    ("04_block_scales", {"of_b[part]++": "of_b[part]"}, "integers"),
+    ("04_block_scales", {"/ 128 * cdiv(K, BLOCK_K)": "/ 128"}, "integers"),
+]
+
+
+@pytest.mark.sampled(every=4)
+@pytest.mark.parametrize(("rung", "changes", "kind"), WRONG_IN_8_BITS)
+def test_wrong_sums_and_scales_are_caught(rung, changes, kind):
+    name = f"hopper_fp8/{rung}"
+    spec, right = compiled(name)
+    source = spec.source
+    for old, new in changes.items():
+        assert old in source
+        source = source.replace(old, new)
+    broken = compiling.compile(source, config=spec.configure(), arch=spec.targets[0], name=name)
+    assert run(name, 128, 384, 512, kind=kind)[1]
+    assert not run(name, 128, 384, 512, ptx=broken.ptx, kind=kind)[1]
+
+
+def test_only_sums_that_cancel_show_a_late_promotion():
+    """Whole numbers up to 4 fit into 13 bits for longer than 256 of K."""
+    spec, _ = compiled("hopper_fp8/02_promoted")
+    source = spec.source
+    for old, new in LATE.items():
+        source = source.replace(old, new)
+    late = compiling.compile(source, config=spec.configure(), arch="sm_90a", name=spec.name)
+    assert run(spec.name, 128, 384, 512, ptx=late.ptx)[1]

@@ -9,54 +9,6 @@
 #define ACC_16(i) ACC_4(i), ACC_4(i + 1), ACC_4(i + 2), ACC_4(i + 3)
 #define ACC_32(i) ACC_16(i), ACC_16(i + 4)
 
-// acc (64, 64): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
-__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[8][4], uint64_t a, uint64_t b, int accumulate) {
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %34, 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-               "}, %32, %33, p, 1, 1;\n\t}"
-               : ACC_32(0)
-               : "l"(a), "l"(b), "r"(accumulate) : "memory");
-}
-
-// acc (64, 80): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
-__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[10][4], uint64_t a, uint64_t b, int accumulate) {
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %42, 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n80k32.f32.e4m3.e4m3 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-               "%32, %33, %34, %35, %36, %37, %38, %39"
-               "}, %40, %41, p, 1, 1;\n\t}"
-               : ACC_32(0), ACC_4(8), ACC_4(9)
-               : "l"(a), "l"(b), "r"(accumulate) : "memory");
-}
-
-// acc (64, 96): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
-__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[12][4], uint64_t a, uint64_t b, int accumulate) {
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %50, 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n96k32.f32.e4m3.e4m3 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-               "}, %48, %49, p, 1, 1;\n\t}"
-               : ACC_32(0), ACC_16(8)
-               : "l"(a), "l"(b), "r"(accumulate) : "memory");
-}
-
-// acc (64, 104): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
-__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[13][4], uint64_t a, uint64_t b, int accumulate) {
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %54, 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n104k32.f32.e4m3.e4m3 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-               "%48, %49, %50, %51"
-               "}, %52, %53, p, 1, 1;\n\t}"
-               : ACC_32(0), ACC_16(8), ACC_4(12)
-               : "l"(a), "l"(b), "r"(accumulate) : "memory");
-}
-
 // acc (64, 128): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
 __device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[16][4], uint64_t a, uint64_t b, int accumulate) {
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %66, 0;\n\t"
@@ -67,63 +19,6 @@ __device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[16][4], uint64_t 
                "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
                "}, %64, %65, p, 1, 1;\n\t}"
                : ACC_32(0), ACC_32(8)
-               : "l"(a), "l"(b), "r"(accumulate) : "memory");
-}
-
-// acc (64, 136): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
-__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[17][4], uint64_t a, uint64_t b, int accumulate) {
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %70, 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n136k32.f32.e4m3.e4m3 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-               "%64, %65, %66, %67"
-               "}, %68, %69, p, 1, 1;\n\t}"
-               : ACC_32(0), ACC_32(8), ACC_4(16)
-               : "l"(a), "l"(b), "r"(accumulate) : "memory");
-}
-
-// acc (64, 144): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
-__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[18][4], uint64_t a, uint64_t b, int accumulate) {
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %74, 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n144k32.f32.e4m3.e4m3 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-               "%64, %65, %66, %67, %68, %69, %70, %71"
-               "}, %72, %73, p, 1, 1;\n\t}"
-               : ACC_32(0), ACC_32(8), ACC_4(16), ACC_4(17)
-               : "l"(a), "l"(b), "r"(accumulate) : "memory");
-}
-
-// acc (64, 160): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
-__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[20][4], uint64_t a, uint64_t b, int accumulate) {
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %82, 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n160k32.f32.e4m3.e4m3 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-               "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
-               "}, %80, %81, p, 1, 1;\n\t}"
-               : ACC_32(0), ACC_32(8), ACC_16(16)
-               : "l"(a), "l"(b), "r"(accumulate) : "memory");
-}
-
-// acc (64, 176): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
-__device__ __forceinline__ void wgmma_m64k32_e4m3(float (&acc)[22][4], uint64_t a, uint64_t b, int accumulate) {
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %90, 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n176k32.f32.e4m3.e4m3 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-               "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-               "%80, %81, %82, %83, %84, %85, %86, %87"
-               "}, %88, %89, p, 1, 1;\n\t}"
-               : ACC_32(0), ACC_32(8), ACC_16(16), ACC_4(20), ACC_4(21)
                : "l"(a), "l"(b), "r"(accumulate) : "memory");
 }
 
