@@ -53,6 +53,12 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     run.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
     run.add_argument("--verify", action="store_true", help="check only, do not time")
     run.add_argument("--yes", action="store_true", help="also run kernels that take minutes on the simulator")
+    run.add_argument(
+        "--exact",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="simulated tensor cores sum as those of the GPU do, to the bit; default: for FP8 only",
+    )
     run.add_argument("--json", action="store_true")
 
     predict = add("predict", predict_kernel, "predict the speed of a kernel on a GPU that is not here")
@@ -202,7 +208,7 @@ def run_kernels(options) -> int:
     for name in _progress(names, "run", options.json):
         try:
             run = kernel(name, **settings).run(
-                n, m, k, backend=options.backend, timed=not options.verify, sure=options.yes
+                n, m, k, backend=options.backend, timed=not options.verify, sure=options.yes, exact=options.exact
             )
             results.append(run.as_dict())
             if not options.json:

@@ -114,6 +114,7 @@ def simulate(
     symbols: Mapping[str, Any] | None = None,
     uninit: Sequence[int | str] = (),
     max_seconds: float | None = SECONDS,
+    exact: bool | None = None,
 ) -> Simulation:
     """Run any CUDA kernel of yours without a GPU, and show what each line costs and which layouts would cost less.
 
@@ -126,13 +127,14 @@ def simulate(
     std: the C++ standard, such as "c++20"; by default C++17, or C++20 for a source that needs it.
     symbols: contents of `__constant__` and `__device__` variables by name; arrays are updated in place.
     uninit: numbers of arguments whose arrays begin uninitialised, with NaN in every format; "0.1" for a member.
-    max_seconds: of processor time; None for no limit.
+    max_seconds: of processor time; None for no limit.   exact: whether tensor cores sum as those of `arch` do, to the
+    bit, and not in float32; by default only products of FP8.
 
     What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
     """
     try:
         compiling = _compiling(arch, include, defines, std)
-        launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds)
+        launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds, exact)
         launching["observers"] = ("hazards",) if launching.pop("hazards") else ()
         if not isinstance(symbols, (Mapping, type(None))):
             raise ConfigError(f"symbols is a dict from names of variables to their contents, not {shown(symbols)}.")
@@ -149,7 +151,9 @@ def simulate(
 
 
 @checked
-def _launching(dynamic_smem_bytes: int, hazards: bool, timing: str, max_seconds: float | None) -> dict[str, Any]:
+def _launching(
+    dynamic_smem_bytes: int, hazards: bool, timing: str, max_seconds: float | None, exact: bool | None
+) -> dict[str, Any]:
     return locals()
 
 

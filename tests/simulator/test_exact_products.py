@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import gemm_lab as lab
 import gpu_simulator
 from gpu_simulator import compiler
 from gpu_simulator.hardware.exact_sums import sum_rule
@@ -44,3 +45,11 @@ def test_every_form_has_a_rule_that_was_measured():
     for form in all_forms():
         rule = sum_rule(CAPABILITY, form.instruction.removesuffix("_sp"), form.a, form.b, form.out)
         assert (rule is None) if form.out == "s32" else rule.measured, form.name
+
+
+def test_a_run_passes_it_on(monkeypatch):
+    seen, launch = [], gpu_simulator.launch
+    monkeypatch.setattr(gpu_simulator, "launch", lambda *a, **more: seen.append(more["exact"]) or launch(*a, **more))
+    kernel = lab.kernel("t4/03_swizzled")
+    assert all(kernel.run(128, m=256, backend="simulator", exact=exact).passed for exact in (True, False, None))
+    assert seen == [True, True, False, False, None, None]

@@ -1,6 +1,6 @@
 """`python -m tools.tensor_sums --build FOLDER` compiles a kernel for each form; `--run FOLDER` runs them on this GPU.
 
-`--sample FOLDER FILE` writes the words that the simulator's tests use.
+`--sample FOLDER FILE` writes the words that the simulator's tests use; `--kernels` compares kernels of the catalogue.
 
 The run compares round after round of tiles with `exact_sums`, prints the differences, and writes FOLDER/words*.npz: the
 result words of the first round, whose inputs follow from the seeds, and what the GPU is.
@@ -83,7 +83,12 @@ def main() -> int:
     parser.add_argument("--run", metavar="FOLDER", type=Path)
     parser.add_argument("--seconds", type=float, default=60.0, help="after which no other round begins; default: 60")
     parser.add_argument("--sample", nargs=2, metavar=("FOLDER", "FILE"), type=Path)
+    parser.add_argument("--kernels", nargs="*", metavar="NAME", help="all by default")
     chosen = parser.parse_args()
+    if chosen.kernels is not None:
+        from tools.tensor_sums.kernels import compare  # the other commands need the simulator alone
+
+        return 1 if compare(chosen.kernels) else 0
     if chosen.build:
         build(chosen.build)
     if chosen.sample:

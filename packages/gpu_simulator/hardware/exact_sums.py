@@ -7,11 +7,12 @@ sum is cut off (float32) or rounded to nearest (float16). The exponent of a prod
 as they are encoded: 1.5 · 1.5 has exponent 0, and a subnormal number has the exponent of the least normal one.
 
 `sheets/tensor_core_sums.csv` has the numbers by architecture, instruction and type, with a source for each. Those of
-Hopper were compared bit for bit with an H100; the others follow publications:
+Hopper were compared with an H200: 108,945,920 words of 70 instructions, and none differs (`python -m tools.tensor_sums`
+in the course's repository). The others follow publications, which the README sets against the words that exist:
 - MMA-Sim, arXiv 2511.10909, https://github.com/microsoft/MMA-Sim
 - Khattak and Mikaitis, "Accurate Models of NVIDIA Tensor Cores", arXiv 2512.07004,
   https://github.com/north-numerical-computing/MATLAB-tensor-core
-- tcgen05-model, https://github.com/jackalcooper/tcgen05
+- tcgen05-model, https://github.com/sf-tensor/tcgen05
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
+Array: TypeAlias = np.ndarray
 LEAST_NORMAL = {
     "f16": -14, "bf16": -126, "tf32": -126, "f32": -126, "e5m2": -14, "e4m3": -6, "e3m2": -2, "e2m3": 0, "e2m1": 0,
 }  # fmt: skip
@@ -97,15 +100,17 @@ def chosen_rule(exact: bool | None, capability: int, instruction: str, a: str, b
     return sum_rule(capability, instruction, a, b, out)
 
 
-def exact_sum(a: np.ndarray, b: np.ndarray, c: np.ndarray | None, rule: SumRule) -> np.ndarray:
+def exact_sum(a: Array, b: Array, c: Array | None, rule: SumRule) -> Array:
     """C + A · B as the tensor core computes it: float32, with values of `rule.out`.
 
     a: (…, M, K), b: (…, K, N), c: (…, M, N), or None for zeros; all float32, with values of the rule's types. K is that
     of one instruction. Unless the rule is `late`, it may also be that of several instructions, one after the other,
     with a multiple of `products` each.
     """
+    a, b = np.asarray(a, np.float32), np.asarray(b, np.float32)
+    c = None if c is None else np.asarray(c, np.float32)
     if _lossless(a, b, c, rule):
-        total = np.matmul(a, b)
+        total: Array = np.matmul(a, b)
         total += np.float32(0) if c is None else c
         total += np.float32(0)  # a sum of negative zeros is +0
         return _to_f16(total) if rule.out == "f16" and np.abs(total).max() > 2048 else total
@@ -123,7 +128,7 @@ def exact_sum(a: np.ndarray, b: np.ndarray, c: np.ndarray | None, rule: SumRule)
     return out.reshape(shape)
 
 
-def _lossless(a, b, c, rule: SumRule) -> bool:
+def _lossless(a: Array, b: Array, c: Array | None, rule: SumRule) -> bool:
     """Whether all numbers are integers so small that nothing is cut off: then sums in float32 are exact as well.
 
     Every partial sum is below 2^(kept + 1), so the window begins at most `kept` places above the units.
@@ -131,7 +136,7 @@ def _lossless(a, b, c, rule: SumRule) -> bool:
     limit = 2.0 ** (min(rule.fraction, rule.result) + 1)
     if rule.out == "f16" and (rule.late or a.shape[-1] > rule.products):
         limit = 2049.0  # sums between the steps are FP16, too
-    bound = a.shape[-1]
+    bound = float(a.shape[-1])
     for x in (a, b):
         bound *= max(float(x.max()), -float(x.min()))
     if not bound < limit or not (np.rint(a) == a).all() or not (np.rint(b) == b).all():
@@ -142,13 +147,13 @@ def _lossless(a, b, c, rule: SumRule) -> bool:
     return bound < limit and bool((np.rint(c) == c).all())
 
 
-def _instruction(a, b, c, rule: SumRule):
+def _instruction(a: Array, b: Array, c: Array | None, rule: SumRule) -> Array:
     """One instruction on matrices of three dimensions that fit the cache."""
     if rule.late:
         order = np.argsort(np.arange(a.shape[2]) % 4 >= 2, kind="stable")
         a, b = a[:, :, order], b[:, order]
     b = np.ascontiguousarray(b)
-    total = None if rule.late else c
+    total: Any = None if rule.late else c
     for first in range(0, a.shape[2], rule.products):
         step = slice(first, first + rule.products)
         total = _step(a[:, :, step], b[:, step], total, rule)
@@ -156,10 +161,10 @@ def _instruction(a, b, c, rule: SumRule):
         with np.errstate(over="ignore", invalid="ignore"):
             total = total + c
         total = _to_f16(total) if rule.out == "f16" else np.where(np.isnan(total), _NAN, total)
-    return total
+    return np.asarray(total)
 
 
-def _step(a, b, c, rule: SumRule):
+def _step(a: Array, b: Array, c: Array | None, rule: SumRule) -> Array:
     """A sum of products and C in one window. Infinities and NaN are those of IEEE arithmetic."""
     special = None
     if not (np.isfinite(a).all() and np.isfinite(b).all() and (c is None or np.isfinite(c).all())):
@@ -172,15 +177,14 @@ def _step(a, b, c, rule: SumRule):
     return out if special is None else np.where(np.isfinite(special), out, special)
 
 
-def _usual(a, b, c, ea, eb, rule: SumRule):
+def _usual(a: Array, b: Array, c: Array | None, ea: Array, eb: Array, rule: SumRule) -> Array | None:
     """The sum, if float32 represents the products and the sums without subnormal numbers; otherwise None."""
     if _least(ea) + _least(eb) < -_USUAL or int(ea.max()) + int(eb.max()) > _USUAL:
         return None
     shape = (len(a), a.shape[1], b.shape[2])
     product, scale, total = (_scratch(name, shape, np.float32) for name in ("product", "scale", "total"))
-    wide, top, exponent = (
-        _scratch(*one) for one in (("wide", shape, np.float64), ("top", shape, np.int32), ("exponent", shape, np.int32))
-    )
+    top, exponent = (_scratch(name, shape, np.int32) for name in ("top", "exponent"))
+    wide = _scratch("wide", shape, np.float64)
     # A number 2^(8 · e) for each factor of exponent e: the exponent of their scalar product is 8 · (the largest e of a
     # product) plus at most 5, because there are at most 32 products. Zeros take no part.
     np.matmul(_eightfold(ea, 1024), _eightfold(eb, 1023), out=wide)
@@ -237,7 +241,7 @@ def _usual(a, b, c, ea, eb, rule: SumRule):
 _kept = threading.local()
 
 
-def _scratch(name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:
+def _scratch(name: str, shape: tuple[int, ...], dtype: type) -> Array:
     """An array with anything in it, in memory that is used again: new memory would cost more than the arithmetic."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = _kept.__dict__.get(name)
@@ -246,13 +250,13 @@ def _scratch(name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:
     return memory[:size].view(dtype).reshape(shape)
 
 
-def _eightfold(exponents, bias: int) -> np.ndarray:
+def _eightfold(exponents: Array, bias: int) -> Array:
     """2^(8 · e + bias - 1023) for each exponent, float64; 0 for a zero's."""
     bits = (exponents.astype(np.int64) * 8 + bias) << 52
     return np.where(exponents == _NO_EXPONENT, np.int64(0), bits).view(np.float64)
 
 
-def _unusual(a, b, c, ea, eb, rule: SumRule):
+def _unusual(a: Array, b: Array, c: Array | None, ea: Array, eb: Array, rule: SumRule) -> Array:
     """The sum in float64, at any exponent."""
     top = np.full((len(a), a.shape[1], b.shape[2]), _NO_EXPONENT, np.int16)
     if c is not None:
@@ -270,7 +274,7 @@ def _unusual(a, b, c, ea, eb, rule: SumRule):
     return _rounded(total * unit, rule)
 
 
-def _exponents(x, least: int) -> np.ndarray:
+def _exponents(x: Array, least: int) -> Array:
     """The encoded exponents of float32 numbers, int16; at least `least`, and `_NO_EXPONENT` for zeros."""
     bits = x.view(np.int32) if x.flags.c_contiguous else np.ascontiguousarray(x).view(np.int32)
     found = ((bits >> 23) & 255).astype(np.int16)
@@ -280,13 +284,13 @@ def _exponents(x, least: int) -> np.ndarray:
     return found
 
 
-def _least(exponents) -> int:
+def _least(exponents: Array) -> int:
     """The smallest exponent of a number that is not zero; 0 if there is none."""
     there = exponents[exponents != _NO_EXPONENT]
     return int(there.min()) if there.size else 0
 
 
-def _specials(a, b, c):
+def _specials(a: Array, b: Array, c: Array | None) -> tuple[Array, Array, Array, Array | None]:
     """What NaN and infinities contribute, float32 with 0 where nothing, and the operands with zeros in their place."""
     with np.errstate(invalid="ignore", over="ignore"):
         total = np.zeros((len(a), a.shape[1], b.shape[2]), np.float64)
@@ -297,11 +301,12 @@ def _specials(a, b, c):
                 total += np.where(np.isfinite(product), 0.0, product)
         if c is not None:
             total += np.where(np.isfinite(c), 0.0, c)
-    clean = [None if x is None else np.where(np.isfinite(x), x, np.float32(0)) for x in (a, b, c)]
-    return (np.where(np.isnan(total), _NAN, total.astype(np.float32)), *clean)
+    a, b = (np.where(np.isfinite(x), x, np.float32(0)) for x in (a, b))
+    c = None if c is None else np.where(np.isfinite(c), c, np.float32(0))
+    return np.where(np.isnan(total), _NAN, total.astype(np.float32)), a, b, c
 
 
-def _rounded(value, rule: SumRule):
+def _rounded(value: Array, rule: SumRule) -> Array:
     """Float64 sums in the result's type, as float32: cut off for "f32", to nearest even for "f16"."""
     if rule.out == "f16":
         return _to_f16(value)
@@ -312,10 +317,10 @@ def _rounded(value, rule: SumRule):
         unit = np.float64(2.0 ** (-126 - rule.result))
         cut = np.where(small, np.trunc(value / unit) * unit, cut)
     with np.errstate(over="ignore"):
-        return cut.astype(np.float32) + np.float32(0)
+        return np.asarray(cut, np.float32) + np.float32(0)
 
 
-def _to_f16(x):
+def _to_f16(x: Array) -> Array:
     """Numbers rounded to nearest even FP16, as float32. NaN is the GPU's, and what rounds to zero is +0.
 
     x: float64 or float32.

@@ -22,13 +22,19 @@ def page() -> str:
 
 def test_the_example_runs(page, capsys):
     need_compiler()
-    (example,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    (example,) = [text for text in re.findall(r"```python\n(.*?)```", page, re.S) if "reverse" in text]
     names: dict = {}
     exec(example, names)
     (hazard,) = names["report"].hazards
     assert np.array_equal(names["data"], np.arange(64)[::-1]) and hazard.severity == "race"
     assert "source.cu:3" in str(hazard) and "source.cu:4" in str(hazard)
     assert capsys.readouterr().out == f"[63 62 61 60] 16 {hazard}\n"
+
+
+def test_the_example_of_sums_prints_what_it_says(page, capsys):
+    (example,) = [text for text in re.findall(r"```python\n(.*?)```", page, re.S) if "exact_sum" in text]
+    exec(example, {})
+    assert capsys.readouterr().out.split() == [f"[[{said}.]]" for said in re.findall(r"# (\d)", example)]
 
 
 def test_the_table_has_every_opcode_once(page):

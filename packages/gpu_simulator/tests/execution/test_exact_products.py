@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator
+from gpu_simulator.cli.command_line import main
 from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
 
 K = 96
@@ -101,6 +102,29 @@ def test_a_chain_of_mma(arch, kind, depth, unrolled, rng):
     assert not np.array_equal(found[True], found[False])
     assert np.array_equal(found[None], found[kind == "e4m3"])  # the default is exact for FP8 only
     assert np.allclose(found[False], left @ right.T, rtol=1e-5, atol=1e-5 * np.abs(left @ right.T).max())
+
+
+def test_the_command_line_has_it(rng, tmp_path, capsys):
+    (a, left), (b, right) = operands("f16", 32, rng), operands("f16", 16, rng)
+    (tmp_path / "kernel.cu").write_text(chain("f16", 16))
+    for name, x in (
+        ("a", a.view(np.uint32)),
+        ("b", b.view(np.uint32)),
+        ("d", by_rule(left, right, "sm_90", "f16", 16)),
+    ):
+        np.save(tmp_path / f"{name}.npy", x)
+    compiling.need_compiler()
+    words = [
+        f"{tmp_path}/kernel.cu",
+        "--arch",
+        "sm_90",
+        "--compare",
+        f"2={tmp_path}/d.npy",
+        "--arg",
+        f"{tmp_path}/a.npy",
+    ]
+    words += ["--arg", f"{tmp_path}/b.npy", "--arg", "f32:32x16"]
+    assert [main([*words, *more]) for more in (["--exact"], [], ["--no-exact"])] == [0, 1, 1], capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])

@@ -1,6 +1,7 @@
-"""The sums of tensor cores against the same rule in whole numbers, and against words that an H200 computed."""
+"""The sums of tensor cores against the same rule in whole numbers, and against words that GPUs computed."""
 
 import math
+import random
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpu_simulator.arithmetic.fp8 import decoded
 from gpu_simulator.arithmetic.fragment_products import float_elements
 from gpu_simulator.hardware.exact_sums import LEAST_NORMAL, chosen_rule, exact_sum, sum_rule
 
@@ -197,3 +199,38 @@ def test_words_of_an_h200(name, a, b, c, d):
         wrong["a higher floor"] = lambda rule: replace(rule, floor=rule.floor + 1)
     for what, change in wrong.items():
         assert not np.array_equal(words(name, a, b, c, change), d), what
+
+
+# ---- Words that a B200 computed ----
+
+# type: (products, seed of random.Random, words of its first two sums in float32). Published with tcgen05-model (MIT),
+# https://github.com/sf-tensor/tcgen05, tcgen05_model/validation.py. TF32 and BF16 are the upper bits of a float32.
+B200 = {
+    "tf32": (8, 104, (0xFF800000, 0xFC347E7C)), "bf16": (16, 104, (0x7F800000, 0x7F800000)),
+    "f16": (16, 103, (0x7FFFFFFF, 0x49776BBA)), "e4m3": (32, 104, (0xEC63D12A, 0x452AF963)),
+    "e5m2": (32, 300, (0x4D92B09A, 0x4C9C1102)), "e2m3": (32, 301, (0xC29DD800, 0x449D14C1)),
+    "e3m2": (32, 302, (0x52C9EC63, 0xC33B7700)), "e2m1": (32, 303, (0xC1FE0000, 0xDC3B62A3)),
+}  # fmt: skip
+CODES = {"e4m3": 0x7F, "e5m2": 0x7C, "e2m3": 0x40, "e3m2": 0x40, "e2m1": 0x10}
+
+
+@pytest.mark.parametrize("kind", B200)
+def test_words_of_a_b200(kind):
+    products, seed, expected = B200[kind]
+    rng = random.Random(seed)
+
+    def finite() -> int:
+        bits = rng.getrandbits(32)
+        return bits & 0x807FFFFF if bits & 0x7F800000 == 0x7F800000 else bits
+
+    def factors() -> np.ndarray:
+        if kind in CODES:
+            return decoded(kind)[[rng.randrange(CODES[kind]) for _ in range(products)]].astype(np.float32)
+        if kind == "f16":
+            return np.array([rng.getrandbits(16) for _ in range(products)], "u2").view("f2").astype(np.float32)
+        kept = {"tf32": 0xFFFFE000, "bf16": 0xFFFF0000}[kind]
+        return np.array([finite() & kept for _ in range(products)], "u4").view("f4")
+
+    for word in expected:
+        a, b, c = factors()[None], factors()[:, None], np.array([[finite()]], "u4").view("f4")
+        assert exact_sum(a, b, c, sum_rule(100, "tcgen05", kind, kind, "f32")).view("u4") == word
