@@ -42,8 +42,9 @@ def decode(answer: Callable[[int], float]) -> Facts:
     title="The sum of a tensor core",
     task="Write add(c, a, b, bits): what is in the accumulator after one step, if c was in it and the products "
     "a[0] · b[0], a[1] · b[1] … are added. The exponent of a product is exponent(a[i]) + exponent(b[i]), that of c is "
-    "exponent(c, -126). Take the largest of all these, `top`. Cut c and every product to a multiple of "
-    "2^(top - bits), towards zero, and add what is left. Cut the sum in the same way, with its own exponent.",
+    "exponent(c, -126). Take the largest of all these, `top`; a product that is 0 does not count. Cut c and every "
+    "product to a multiple of 2^(top - bits), towards zero, and add what is left. Cut the sum in the same way, with "
+    "its own exponent.",
     hint="With step = 2.0 ** (top - bits), int(x / step) * step cuts x towards zero. Everything that is cut is then a "
     "multiple of step, and Python adds it exactly.",
 )
@@ -52,14 +53,15 @@ def add(answer: Callable[[float, list[float], list[float], int], float]) -> Fact
     cases = [(0.0, [1.0], [1.0], 13), (2.0**14, [1.0], [1.0], 13), (2.0**14, [2.0], [1.0], 13)]
     cases += [(0.0, [64.0, 1.0], [256.0, 1.0], 13), (-(2.0**14), [-1.0], [1.0], 13), (0.0, [1.0] * 3, [1.0] * 3, 0)]
     cases += [(0.0, [1.5, 1.25], [1.5, -1.25], 2), (1.0, [-1.0], [1.0], 13)]
+    cases += [(2.0**-12, [0.0], [448.0], 13), (0.0, [0.0, 2.0**-9], [448.0, 2.0**-9], 13)]
     for bits in (13, 13, 13, 20, 5):
         a, b = (random.standard_normal((2, BLOCK)) * 2.0 ** random.integers(-3, 4, (2, BLOCK))).astype(E4M3)
-        a, b = (np.where(x == 0, 1, x).astype(np.float64).tolist() for x in (a, b))
+        a, b = (x.astype(np.float64).tolist() for x in (a, b))
         for c in (0.0, float(random.integers(-(2**13), 2**13)) / 4):
             cases.append((c, a, b, bits))
 
     def why(c: float, a: list[float], b: list[float], bits: int) -> str:
-        exponents = [_exponent(x, -6) + _exponent(y, -6) for x, y in zip(a, b, strict=True)]
+        exponents = [_exponent(x, -6) + _exponent(y, -6) for x, y in zip(a, b, strict=True) if x and y]
         top = max(exponents + [_exponent(c, -126)])
         return f"The largest exponent is {top}, so multiples of 2^{top - bits} are kept of c and of each product."
 

@@ -9,6 +9,6 @@ def add(c, a, b, bits):
         return int(x / step) * step
 
     pairs = list(zip(a, b, strict=True))
-    top = max([exponent(x) + exponent(y) for x, y in pairs] + [exponent(c, -126)])
+    top = max([exponent(x) + exponent(y) for x, y in pairs if x and y] + [exponent(c, -126)])
     total = sum(cut(x * y, top) for x, y in pairs) + cut(c, top)
     return cut(total, exponent(total, -126))

@@ -12,7 +12,8 @@ def _cut(x, step):
 
 
 def _step(c, a, b, bits):
-    return 2.0 ** (max(_exponent(c, -126), *(_exponent(x) + _exponent(y) for x, y in zip(a, b, strict=True))) - bits)
+    exponents = [_exponent(x) + _exponent(y) for x, y in zip(a, b, strict=True) if x and y]
+    return 2.0 ** (max([_exponent(c, -126), *exponents]) - bits)
 
 
 def _products(a, b):
@@ -65,3 +66,11 @@ def the_sum_keeps_all_its_bits(c, a, b, bits):
     """(0.0, [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], 0) returned 3.0; expected 2.0"""
     step = _step(c, a, b, bits)
     return _cut(c, step) + sum(_cut(x, step) for x in _products(a, b))
+
+
+def a_zero_has_the_exponent_of_its_factors(c, a, b, bits):
+    """(0.000244140625, [0.0], [448.0], 13) returned 0.0; expected 0.000244140625"""
+    top = max(_exponent(c, -126), *(_exponent(x) + _exponent(y) for x, y in zip(a, b, strict=True)))
+    step = 2.0 ** (top - bits)
+    total = _cut(c, step) + sum(_cut(x, step) for x in _products(a, b))
+    return _cut(total, 2.0 ** (_exponent(total, -126) - bits))
