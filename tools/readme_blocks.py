@@ -12,6 +12,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.notebook.scoreboard import scoreboard
 from gemm_results.cards.scoreboard import Board
+from gemm_results.results import Measurement
 from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.data_sheets import GPUS, gpu
 
@@ -22,7 +23,8 @@ CONDITIONS = (
     "Sustained, in turns with cuBLAS in the same run; clocks not locked. *cuBLAS* is what it chooses by itself, "
     "*cuBLASLt’s best* the fastest that its heuristic offers; *tuned* has the tile that a sweep on this GPU chose for "
     "the size (`results/tuned`). `simt` multiplies in FP32, `t4` in "
-    "FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums."
+    "FP16 with FP16 sums, `hopper_fp8` in E4M3, beside the kind of cuBLASLt that adds as it does, the others in BF16 "
+    "or FP16 with FP32 sums."
 )
 
 
@@ -53,7 +55,7 @@ def _table(key: str) -> str:
         return f"*{gpu(key).name}: rows, but none at {' or '.join(map(str, SIZES))}, sustained.*"
     head = ["ladder", *(f"fastest at {board.n} | TFLOPS | of cuBLAS | of cuBLASLt’s best" for board in boards)]
     lines = [f"| {' | '.join(head)} |", "|---|" + "---|--:|--:|--:|" * len(boards)]
-    for name in dict.fromkeys(name for board in boards for name in board.ladders):
+    for name in dict.fromkeys(_line(row) for board in boards for rungs in board.ladders.values() for row in rungs):
         lines.append(f"| {name} | {' | '.join(_fastest(board, name) for board in boards)} |")
     rows = [row for board in boards for rungs in board.ladders.values() for row in rungs]
     said = {
@@ -81,12 +83,21 @@ def _board(n: int, key: str) -> Board | None:
         return None
 
 
-def _fastest(board: Board, ladder: str) -> str:
-    if ladder not in board.ladders:
+def _line(row: Measurement) -> str:
+    """The line of the table to which a rung's row belongs: its ladder, in 8 bits also what becomes of its sums."""
+    problem = catalog.kernel(row.kernel).problem
+    if problem.multiplied != "e4m3":
+        return row.ladder
+    return f"{row.ladder}, {'block scales' if problem.scaled else 'promoted' if problem.promotion else 'fast sums'}"
+
+
+def _fastest(board: Board, line: str) -> str:
+    own = [row for rungs in board.ladders.values() for row in rungs if _line(row) == line]
+    if not own:
         return " |  |  | "
-    best = board.best(ladder)
+    best = max([*own, *(row for row in board.tuned if _line(row) == line)], key=lambda row: row.tflops)
     shares = (f"{100 * share:.1f} %" if share else "" for share in (best.ratio_cublas, best.ratio_cublaslt))
-    tuned = "" if best in board.ladders[ladder] else ", tuned"
+    tuned = "" if best in own else ", tuned"
     return f"`{best.kernel.split('/')[1]}`{tuned} | {best.tflops:.1f} | {' | '.join(shares)}"
 
 

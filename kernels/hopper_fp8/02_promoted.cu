@@ -102,7 +102,8 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   int stage = 0, parity = 0;
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     // region: consumer
-    memset(total, 0, sizeof total);
+    #pragma unroll
+    for (int j = 0; j < BLOCK_N / 8; j++) total[j][0] = total[j][1] = total[j][2] = total[j][3] = 0;
     for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
       mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
       multiply(stage);

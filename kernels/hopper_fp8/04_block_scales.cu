@@ -22,8 +22,8 @@ constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + BLOCK_M * 4 + 16) + NUM_C
 
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
-     const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_scale_a, const float* scale_b,
-     int M, int N, int K) {
+     const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_scale_a,
+     const float* __restrict__ scale_b, int M, int N, int K) {
   static_assert(BLOCK_K == 128 && BLOCK_M == NUM_CONSUMERS * MMA_M && BLOCK_N % SCALED_N == 0, "as the loop needs it");
 
   // ---- Where this warpgroup works ----
@@ -75,12 +75,11 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   const float* of_b[PARTS];                                   // the scale of B for the next 128 of K
   const auto fetch_scales = [&](int stage) {                  // while the products run
     const int row = warpgroup * MMA_M + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-    const float* of_a = static_cast<const float*>(__cvta_shared_to_generic(scale_a)) + stage * BLOCK_M + row;
-    const float upper = of_a[0], lower = of_a[8];
+    const float* of_a = reinterpret_cast<const float*>(smem) + (scale_a - smem_a) / 4 + stage * BLOCK_M + row;
     #pragma unroll
     for (int part = 0; part < PARTS; part++) {
-      const float b = __ldg(of_b[part]++);
-      scale[0][part] = upper * b, scale[1][part] = lower * b;
+      const float b = *of_b[part]++;
+      scale[0][part] = of_a[0] * b, scale[1][part] = of_a[8] * b;
     }
   };
   // end region
@@ -125,7 +124,8 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     #pragma unroll
     for (int part = 0; part < PARTS; part++)                  // behind the last column there is nothing to scale
       of_b[part] = scale_b + min(tile.n * BLOCK_N + part * SCALED_N, N - 1) / 128 * cdiv(K, BLOCK_K);
-    memset(total, 0, sizeof total);
+    #pragma unroll
+    for (int j = 0; j < BLOCK_N / 8; j++) total[j][0] = total[j][1] = total[j][2] = total[j][3] = 0;
     mbarrier_wait_parity(full + stage * 8, parity);           // the tile's bytes have come
     for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
       multiply(stage);

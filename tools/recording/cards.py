@@ -37,7 +37,8 @@ def record_cards(
     for made in kernels:
         made.spec.require_size(made.config, n, n, n)
         compiled, problem = made.compile(where.arch), made.problem
-        same = replace(problem, arguments=(), tensor_maps=())  # kernels of one problem share their input arrays
+        # Kernels of one problem share their input arrays.
+        same = replace(problem, arguments=(), tensor_maps=()), problem.scaled
         if same not in inputs:
             inputs[same] = vars(make_inputs(problem, n, n, n, "normal", 0))
         plan.append(step(compiled, made.grid(n, n, n), arguments(problem, inputs[same]), made.spec.cluster))
