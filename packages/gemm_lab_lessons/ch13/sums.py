@@ -47,12 +47,23 @@ def error(found: np.ndarray, exact: np.ndarray) -> float:
 SIGNS = {"products of both signs": (style.BLUE, False), "positive products": (style.VERMILION, True)}
 
 
-def operands(k: int, positive: bool, side: int = 32) -> tuple[np.ndarray, np.ndarray]:
-    """A (side, k) and B (k, side) of N(0, 1), or of its absolute values, rounded to E4M3."""
+def drawn(k: int, positive: bool, side: int = 32) -> tuple[np.ndarray, np.ndarray]:
+    """A (side, k) and B (k, side) of N(0, 1), or of its absolute values, float64."""
     random = np.random.default_rng(k)
-    drawn = random.standard_normal((side, k)), random.standard_normal((k, side))
-    a, b = (np.abs(x) if positive else x for x in drawn)
+    found = random.standard_normal((side, k)), random.standard_normal((k, side))
+    return (np.abs(found[0]), np.abs(found[1])) if positive else found
+
+
+def operands(k: int, positive: bool, side: int = 32) -> tuple[np.ndarray, np.ndarray]:
+    """These matrices rounded to E4M3."""
+    a, b = drawn(k, positive, side)
     return a.astype(E4M3), b.astype(E4M3)
+
+
+def rounding_error(k: int, positive: bool) -> float:
+    """The error of a · b that comes from rounding both to E4M3, with exact sums."""
+    a, b = (x.astype(np.float64) for x in operands(k, positive))
+    return error(a @ b, np.matmul(*drawn(k, positive)))
 
 
 @style.drawn
