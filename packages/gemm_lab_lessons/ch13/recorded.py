@@ -170,9 +170,9 @@ def plot_error_and_speed(errors: dict[str, Errors], n: int = 8192, regime: str =
     named = "; ".join(f"{mark}: {name}" for mark, name in zip(MARKS, errors, strict=False))
     style.caption(
         fig,
-        f"{named}.\nErrors at K = 1024. "
-        f"Speeds at {n}³: {shown.gpu}, CUDA {shown.cuda}, {shown.date}, commit {shown.commit};\n"
-        f"BF16: {in_bf16.kernel}, commit {in_bf16.commit}.",
+        f"{named}. Errors at K = 1024.\n"
+        f"Speeds at {n}³: {shown.gpu}, CUDA {shown.cuda}, {shown.date},\n"
+        f"commit {shown.commit}; BF16: {in_bf16.kernel}, commit {in_bf16.commit}.",
         0.8,
     )
     return fig
