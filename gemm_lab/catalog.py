@@ -301,6 +301,11 @@ class LadderSpec:
     def problem(self) -> Problem:
         return self.kernels[0].problem
 
+    @property
+    def eight_bits(self) -> bool:
+        """Whether the ladder multiplies 8-bit numbers, which are half the bytes and twice the products of others."""
+        return DTYPE_BYTES.get(self.problem.multiplied) == 1
+
 
 _RUNG_KEYS = {
     "file", "name", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",

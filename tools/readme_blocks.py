@@ -78,7 +78,7 @@ def _table(key: str) -> str:
 
 def _board(n: int, key: str) -> Board | None:
     try:
-        return scoreboard(n, on=key)
+        return scoreboard(n, on=key, eight_bits=True)
     except SimulatorError:
         return None
 
@@ -86,7 +86,7 @@ def _board(n: int, key: str) -> Board | None:
 def _line(row: Measurement) -> str:
     """The line of the table to which a rung's row belongs: its ladder, in 8 bits also what becomes of its sums."""
     problem = catalog.kernel(row.kernel).problem
-    if problem.multiplied != "e4m3":
+    if not catalog.ladder(row.ladder).eight_bits:
         return row.ladder
     return f"{row.ladder}, {'block scales' if problem.scaled else 'promoted' if problem.promotion else 'fast sums'}"
 

@@ -24,24 +24,25 @@ REGIME, SIZE = "sustained", 4096
 
 
 @checked
-def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Board:
+def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None, eight_bits: bool = False) -> Board:
     """The board of GPU `on` at n × n × n, from recorded rows.
 
     The default is the GPU here if it has recorded rows, else the H200. regime: "sustained" or "burst". Rows of settings
-    that are neither a rung's own on this GPU nor the choice in results/tuned are left out. Raises `LabError` if there
-    are no rows.
+    that are neither a rung's own on this GPU nor the choice in results/tuned are left out, and so are ladders in 8 bits
+    without `eight_bits`: their products are no others' rivals. Raises `LabError` if there are no rows.
     """
     present = here().present if on is None else None
     name = present.name if present is not None and results.read(results.path_for(present)) else on or RECORDED_ON
     mine = present if present is not None and name == present.name else None
     path = results.path_for(mine) if mine else results.path_of(name)
     found = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
+    found = [row for row in found if eight_bits or not row.dtype.startswith("e4m3")]
     sheet = mine.gpu if mine else hardware.gpu(name)
     rows, tuned = current(found, sheet.key if sheet else None)
     if not rows:
         raise LabError(f"Nothing was recorded at {n}, {regime}, on {name}; `make record` on that GPU does it.")
     order = {spec.name: place for place, spec in enumerate(catalog.kernels().values())}
-    ladders = reading_order()
+    ladders = [name for name in reading_order() if eight_bits or not catalog.ladder(name).eight_bits]
     rank = {name: place for place, name in enumerate(ladders)}
     rows.sort(key=lambda row: (rank.get(row.ladder, len(rank)), order.get(row.kernel, len(order)), row.kernel))
     measured = {row.ladder for row in rows}

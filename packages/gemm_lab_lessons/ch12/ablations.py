@@ -51,9 +51,9 @@ class Ablations(ShownAsTable):
 
 
 def ablations(gpu: str = "h200") -> Ablations:
-    """Every idea of `[[ablation]]` in the ladders that was recorded on a GPU, sorted by its largest ratio."""
+    """Every idea of `[[ablation]]` in the ladders up to here, recorded on a GPU, sorted by its largest ratio."""
     found = []
-    for ladder in catalog.ladders().values():
+    for ladder in (each for each in catalog.ladders().values() if not each.eight_bits):
         for name in dict.fromkeys(idea.rung for idea in ladder.ideas):
             rung, ideas = rung_of(ladder, name)
             runs = {(regime, n): recorded_gains(rung, ideas, n, regime, gpu) for regime, n in RUNS}

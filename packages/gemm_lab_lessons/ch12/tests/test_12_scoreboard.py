@@ -32,7 +32,7 @@ def test_every_measured_kernel_stands_on_it_once_in_teaching_order():
             if row.n == 4096
             and row.regime == "sustained"
             and row.kernel in catalog.kernels()
-            and row.ladder != "ceilings"
+            and row.ladder not in ("ceilings", "hopper_fp8")
         }
     )
     assert shown == [k.name for ladder in BOARD.ladders for k in lab.ladder(ladder) if k.name in shown]
@@ -256,7 +256,7 @@ def test_both_are_the_same_chip():
 
 def test_the_table_of_ablations_has_every_idea_of_the_ladders_and_says_which_do_nothing():
     table = ablations()
-    measured = [ladder for ladder in catalog.ladders().values() if ladder.name != "b200"]
+    measured = [ladder for ladder in catalog.ladders().values() if ladder.name not in ("b200", "hopper_fp8")]
     ideas = [(f"{ladder.name}/{idea.rung}", idea.idea) for ladder in measured for idea in ladder.ideas]
     assert sorted((row.rung, row.idea) for row in table.rows) == sorted(ideas)
     assert [row.most for row in table.rows] == sorted((row.most for row in table.rows), reverse=True)
