@@ -46,7 +46,7 @@ def number_formats():
 
 def eight_bits():
     """The same for the formats of eight and of four bits, beside BF16."""
-    last = "E4M3 has one pattern that is no number, and no infinity; E2M1 has neither."
+    last = "With each sign one pattern of E4M3 is no number; it has no infinity. E2M1 has neither."
     return _drawn(SMALL, 0.29, last)
 
 
