@@ -182,7 +182,9 @@ def test_the_results_table_has_every_ladder_and_says_where():
     board = home.scoreboard(4096, on="h200", eight_bits=True)
     for ladder in board.ladders:
         tuned = "" if board.best(ladder) in board.ladders[ladder] else ", tuned"
-        assert re.search(rf"^\| {ladder}(?:, fast sums)? \| `\w+`{tuned} \| {board.best(ladder).tflops:.1f} \|", table, re.M)
+        assert re.search(
+            rf"^\| {ladder}(?:, fast sums)? \| `\w+`{tuned} \| {board.best(ladder).tflops:.1f} \|", table, re.M
+        )
     assert "NVIDIA H200" in table and board.best("t4").commit in table
 
 
