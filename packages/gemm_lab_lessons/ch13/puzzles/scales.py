@@ -67,7 +67,7 @@ def _first(wrong: np.ndarray) -> tuple[int, ...]:
 @register(
     "13_scale_byte",
     title="Where a scale lies",
-    task="Write scale_byte(row, column, columns): at which byte the scale of this row and column begins, if a matrix "
+    task="Write scale_byte(row, column, columns): at which byte the scale of this row and column lies, if a matrix "
     "has `columns` scales of one byte in a row, a multiple of 4. Tiles of 128 rows and 4 columns lie one behind the "
     "other, first all of the upper 128 rows. Inside a tile, row r and column c are at byte "
     "(r % 32) · 16 + (r // 32) · 4 + c.",
