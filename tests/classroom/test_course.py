@@ -196,7 +196,7 @@ def test_what_is_no_notebook_is_refused_by_name(tmp_path, capsys):
 
 def test_the_syllabus_counts_the_exercises_of_every_notebook():
     table = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", (ROOT / "docs/CLASSROOM.md").read_text(), re.M))
-    assert len(table) == 18
+    assert len(table) == 19
     for path in data_dir("notebooks").glob("*.ipynb"):
         assert int(table[path.stem]) == len(set(named("exercise", path))), path.stem
     assert sum(map(int, table.values())) == len(exercises())

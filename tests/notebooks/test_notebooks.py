@@ -38,6 +38,7 @@ SERIES = (
     "11_b200",
     "11b_your_own_kernel",
     "12_scoreboard",
+    "13_eight_bits",
 )
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 QUICK = ("03",)  # `make test` runs these from top to bottom

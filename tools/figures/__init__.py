@@ -31,6 +31,7 @@ from tools.figures import (
     inline_ptx,
     instructions,
     journey,
+    kept_bits,
     lane_groups,
     latency,
     ldmatrix,
@@ -43,10 +44,12 @@ from tools.figures import (
     padding,
     padding_toy,
     persistent,
+    promotions,
     quads,
     ring,
     rooflines,
     row_lengths,
+    scale_tile,
     sector_shift,
     strides,
     swizzle,
@@ -134,6 +137,10 @@ _FIGURES = {
         descriptors.matrix_descriptor,
         cta_pairs.cta_pairs,
         board.scoreboard,
+        number_formats.eight_bits,
+        kept_bits.kept_bits,
+        promotions.promotions,
+        scale_tile.scale_tile,
     )
 }
 

@@ -1,0 +1,1 @@
+"""Notebook 13: eight bits, sums that keep thirteen, promotions and scales."""
