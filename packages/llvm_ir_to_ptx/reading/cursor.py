@@ -269,9 +269,9 @@ class Cursor:
     def expression(self, op: str) -> Value:
         """A constant expression behind its operation."""
         self.skip_words(_FLAGS)
-        if self.take("inrange"):
-            self.attributes()
-            raise self.unreadable()
+        if self.take("inrange"):  # what the optimiser may assume of the address
+            while self.next() not in (")", ""):
+                pass
         self.need("(")
         if op in _CASTS:
             operand = self.typed()

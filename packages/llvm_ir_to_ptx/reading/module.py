@@ -91,7 +91,7 @@ def read_module(text: str) -> Module:
         if line.startswith("@"):
             variable = _variable(line, named)
             variables[variable.name] = variable
-        elif found := _FUNCTION.match(line):
+        elif (found := _FUNCTION.match(line)) and not found[4].startswith("metadata"):  # for the optimiser alone
             function = _header(found, named, settings)
             function.is_kernel = function.is_kernel or function.name in annotated
             functions[function.name] = function

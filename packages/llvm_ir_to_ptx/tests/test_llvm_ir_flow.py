@@ -169,6 +169,23 @@ define i32 @double(i32 %n) {
     assert result(body, before=functions).tolist() == [2 * n if t < 8 else fib[n] for t, n in enumerate(first)]
 
 
+def test_what_is_said_to_the_optimiser_alone_is_passed_over():
+    before = (
+        """@numbers = addrspace(1) constant [2 x i32] [i32 5, i32 7], align 4
+declare void @llvm.experimental.noalias.scope.decl(metadata)
+"""
+        + FUNCTIONS
+    )
+    body = (
+        """  call void @llvm.experimental.noalias.scope.decl(metadata !0)
+  %x = load i32, ptr addrspace(1) getelementptr inbounds nuw inrange(-4, 4) (i8, ptr addrspace(1) @numbers, i64 4)
+  %r = add i32 %x, %t
+"""
+        + STORE
+    )
+    assert result(body, before=before).tolist() == [7 + t for t in range(32)]
+
+
 def test_printf():
     body = """  %buffer = alloca i32, align 4
   store i32 %t, ptr %buffer
