@@ -79,6 +79,12 @@ class Effort:
         block = launch.program.blocks[index]
         item = block.terminator or (block.code[-1] if block.code else None)
         where = launch.describe(item)
+        if launch.ended and launch.ended + launch.running.blocks == launch.started:  # no block has been put off
+            reached = limit.removeprefix("for longer than its limit of ")
+            raise BudgetExceeded(
+                f"{launch.ended:,} of {launch.blocks:,} blocks ran before the launch reached its limit: {reached}. "
+                f"Launch fewer blocks, or allow more. The kernel was at {where}."
+            )
         raise BudgetExceeded(f"The kernel executed {limit}; it spins at {where}, or does too much, such as printf.")
 
 

@@ -263,6 +263,7 @@ class Launch:
         self.most_on_the_way = 0  # as in `Report`
         self.waited_at: set = set()  # source positions of the mbarrier waits reached so far, in late timing
         self.started = 0  # number of places whose blocks were started or cancelled
+        self.ended = 0  # blocks that ran to their end
         self.running: ResidentBlocks | None = None  # the group of blocks that is executed now
         self.effort = effort or Effort()
         self.effort.begin(self.fewer)  # smaller groups of resident blocks need more steps in total
@@ -314,6 +315,7 @@ class Launch:
                     self.running = resident = ResidentBlocks(self, places)
                     if resident.run(QUANTUM):
                         resident.close()
+                        self.ended += len(places)
                     else:
                         resident.rest()
                         waiting.append(resident)
@@ -350,8 +352,10 @@ class Launch:
         return Report(self)
 
     def _finished(self, resident: ResidentBlocks) -> bool:
-        self.running = resident
-        return resident.finished(QUANTUM)
+        self.running, blocks = resident, resident.blocks
+        done = resident.finished(QUANTUM)
+        self.ended += blocks * done
+        return done
 
     def _parts(self) -> Iterator[np.ndarray]:
         """Yield the places (see `Clusters`) of each group of blocks that runs together.
