@@ -263,7 +263,8 @@ class Launch:
         self.most_on_the_way = 0  # as in `Report`
         self.waited_at: set = set()  # source positions of the mbarrier waits reached so far, in late timing
         self.started = 0  # number of places whose blocks were started or cancelled
-        self.ended = 0  # blocks that ran to their end
+        self.put_off = False  # whether blocks were left for others that they may wait for
+        self.ended, self.steps_until_then = 0, 0.0  # blocks that ran to their end; the steps when the last one did
         self.running: ResidentBlocks | None = None  # the group of blocks that is executed now
         self.effort = effort or Effort()
         self.effort.begin(self.fewer)  # smaller groups of resident blocks need more steps in total
@@ -315,10 +316,11 @@ class Launch:
                     self.running = resident = ResidentBlocks(self, places)
                     if resident.run(QUANTUM):
                         resident.close()
-                        self.ended += len(places)
+                        self.ended, self.steps_until_then = self.ended + len(places), self.effort.steps
                     else:
                         resident.rest()
                         waiting.append(resident)
+                        self.put_off = True
                 while waiting:
                     waiting = [resident for resident in waiting if not self._finished(resident)]
             except KeyboardInterrupt:
@@ -352,10 +354,8 @@ class Launch:
         return Report(self)
 
     def _finished(self, resident: ResidentBlocks) -> bool:
-        self.running, blocks = resident, resident.blocks
-        done = resident.finished(QUANTUM)
-        self.ended += blocks * done
-        return done
+        self.running = resident
+        return resident.finished(QUANTUM)
 
     def _parts(self) -> Iterator[np.ndarray]:
         """Yield the places (see `Clusters`) of each group of blocks that runs together.
