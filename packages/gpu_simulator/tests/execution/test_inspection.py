@@ -89,4 +89,4 @@ def test_one_of_many_blocks_that_waits_for_ever_spins(cuda):
   flag[1] = 1;
 }"""
     with pytest.raises(gpu_simulator.BudgetExceeded, match="it spins at kernel.cu:2"):
-        cuda(source, np.zeros(2, np.int32), grid=4000, block=32, max_instructions=1_000_000)
+        cuda(source, np.zeros(2, np.int32), grid=4000, block=32, max_instructions=60_000)
