@@ -35,12 +35,12 @@ def declarations(module: Module, text: str) -> list[str]:
     for name, variable in module.variables.items():
         if name.startswith("llvm.") or (variable.external and symbol(name) not in used):
             continue
-        found.append(declaration(variable))
+        found.append(declaration(variable, module))
     return found
 
 
-def declaration(variable: Variable) -> str:
-    """The declaration of one variable, with its initial value."""
+def declaration(variable: Variable, module: Module) -> str:
+    """The declaration of one variable of a module, with its initial value."""
     name, space, size = symbol(variable.name), SPACES.get(variable.space, "global"), size_of(variable.type)
     head = f".align {variable.align} .b8 {name}"
     if space == "shared":
@@ -50,7 +50,24 @@ def declaration(variable: Variable) -> str:
     if isinstance(variable.type, Integer) and variable.type.bits in (32, 64):
         initial = f" = {variable.initial.value}" if isinstance(variable.initial, Number) else ""
         return f".visible .{space} .align {variable.align} .u{variable.type.bits} {name}{initial};"
+    functions = _functions(variable, module)
+    if functions:
+        return f".visible .{space} .align {variable.align} .u64 {name}[{len(functions)}] = {{{', '.join(functions)}}};"
     return f".visible .{space} {head}[{size}]{_initial(variable)};"
+
+
+def _functions(variable: Variable, module: Module) -> list[str]:
+    """The words of an initial value in which addresses of functions stand, among numbers; [] if there are none."""
+    parts = _parts(variable.type, variable.initial, 0) if variable.initial is not None else []
+    if not any(isinstance(part, str) and part in module.functions for _, part in parts):
+        return []
+    words = ["0"] * (size_of(variable.type) // 8)
+    for offset, part in parts:
+        if isinstance(part, str):
+            words[offset // 8] = symbol(part) if part in module.functions else f"generic({symbol(part)})"
+        elif any(part):
+            raise UnsupportedIR("An initial value of addresses of functions and of numbers")
+    return words
 
 
 def _initial(variable: Variable) -> str:

@@ -54,8 +54,12 @@ def _collect(module: Module, function: Function, wanted: dict[str, Function], be
     begun.add(function.name)
     for instruction in _calls(function):
         callee = module.functions.get(instruction.callee)
-        if callee is not None and not callee.name.startswith("llvm."):
-            _collect(module, callee, wanted, begun)
+        called = [callee] if callee is not None else []
+        if not instruction.callee:  # any function may be called by its address
+            called = [one for one in module.functions.values() if one.blocks and not one.is_kernel]
+        for one in called:
+            if not one.name.startswith("llvm."):
+                _collect(module, one, wanted, begun)
     wanted[function.name] = function
 
 

@@ -1,8 +1,9 @@
 """Compiles CUDA source to PTX with clang, where NVIDIA's compiler is not installed: on a Mac, or by wish.
 
 The package ziglang, the extra `clang`, contains a clang with LLVM's back end for NVIDIA GPUs. Our own headers in
-`clang_headers` take the place of NVIDIA's. There is no machine code, so registers and spills are unknown, and counts
-may differ from those of NVRTC's PTX: another compiler orders, merges and hoists other instructions.
+`clang_headers` take the place of NVIDIA's, and `libcudacxx` holds the part of NVIDIA's C++ library that kernels use.
+There is no machine code, so registers and spills are unknown, and counts may differ from those of NVRTC's PTX: another
+compiler orders, merges and hoists other instructions.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from gpu_simulator.compiler import host_headers
+from gpu_simulator.compiler import host_headers, libcudacxx, missing_names
 from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
 from gpu_simulator.compiler.refused_forms import about_cuda_form
 from gpu_simulator.errors import MissingDependency, SimulatorError
@@ -26,16 +27,21 @@ HEADERS = Path(__file__).parent / "clang_headers"
 CPU_S = 60  # the limit of time for one source
 PTX_VERSION = "+ptx88"  # the newest version of PTX that this clang writes
 # Headers that a kernel may name and does not need here.
-_STAND_INS = ("cuda.h", "stdint.h", "cstdint", "cuda_runtime.h")
-# Headers of the C library. Those of the C++ library need libcu++ of the CUDA toolkit, which is not here.
-_OF_CPP = "<cuda/", f"<{host_headers.LIBRARY}"
-_HOST = {name: text for name, text in host_headers.HEADERS.items() if not any(word in text for word in _OF_CPP)}
+_STAND_INS = (
+    *("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cuda_device_runtime_api.h", "device_launch_parameters.h"),
+    *("device_functions.h", "device_atomic_functions.h", "sm_20_intrinsics.h", "sm_30_intrinsics.h"),
+    *("sm_32_intrinsics.h", "sm_35_intrinsics.h", "sm_60_atomic_functions.h", "sm_61_intrinsics.h"),
+    *("vector_types.h", "vector_functions.h", "builtin_types.h", "driver_types.h", "math_functions.h", "new"),
+)
+_NAMES = "the kernel's name"  # the file in which the instances of templates stand
 _MESSAGE = re.compile(
     r"^(?P<file>[^\n:]*):(?P<line>\d+):(?P<column>\d+): (?:fatal )?(?P<severity>error|warning): (?P<message>.*)$"
 )
 _LOCATION = re.compile(r"^(\t\.loc\t\d+ \d+ \d+) *// (.*)$", re.M)
 _FRAME = re.compile(r"@\[ (.*?):(\d+):(\d+)")
 _FILE = re.compile(r'^\t\.file\t(\d+) "([^"]*)"(?: "([^"]*)")?.*$', re.M)
+_NAMED = re.compile(r"^[^\n]*[ @]lab_instance_(\d+) = [^\n]*?@?([\w$.]+)(?:, align \d+|;)$", re.M)
+_OF_NAMES = re.compile(r"^[^\n]*lab_instance_\d+[^\n]*\n", re.M)
 _SHARED = re.compile(
     r"^\s*(?:\.visible )?\.shared \.align (\d+) \.b8 [\w$]+\[(\d+)\]|^\s*\.shared \.align \d+ \.[busf](\d+) [\w$]+;",
     re.M,
@@ -111,7 +117,8 @@ def installed() -> bool:
 
 def has_header(name: str) -> bool:
     """True if a kernel can include this header: it is ours, it is generated, or it is empty here."""
-    return name in ("config.cuh", *_STAND_INS, *_HOST) or (HEADERS / name).is_file()
+    known = name in ("config.cuh", *_STAND_INS, *host_headers.HEADERS) or name in libcudacxx.headers()
+    return known or (HEADERS / name).is_file()
 
 
 @lru_cache(maxsize=1)
@@ -129,26 +136,47 @@ def to_ptx(
     include: Sequence[str],
     standard: str,
     own: tuple[str, ...],
+    instances: Sequence[str] = (),
 ) -> tuple[list[Diagnostic], str | None]:
     """(diagnostics, PTX); the PTX is None if the source does not compile.
 
     text: the source of the file `name`.   config_header: text of config.cuh.   files: the texts by the names that
     diagnostics use.   include: folders with headers.   standard: such as "c++17".   own: the learner's files, whose
-    messages come first. Raises `MissingDependency` without clang, `SimulatorError` if it does not end.
+    messages come first.   instances: kernels that are templates, with their arguments, such as "reduce<int, 256>"; the
+    end of the PTX says which symbol each is. Raises `MissingDependency` without clang, `SimulatorError` if it does not
+    end.
     """
-    given = {name: text, "config.cuh": config_header, **_HOST, **dict.fromkeys(_STAND_INS, "#pragma once\n")}
+    given = {name: text + _named(instances), "config.cuh": config_header, **host_headers.HEADERS}
+    given |= dict.fromkeys(_STAND_INS, "#pragma once\n")
     for number, folder in enumerate((HEADERS, *map(Path, include))):
-        for header in sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cuh")):
+        for header in sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cuh", ".hpp", ".inl")):
             given[f"include{number}/{header.relative_to(folder).as_posix()}"] = header.read_text(encoding="utf-8")
-    folders = [".", *(f"include{number}" for number in range(len(include) + 1))]
-    status, output, log = _in_use([*_options(arch, standard, folders, _in_use.writes_ir), name], given)
-    diagnostics = _diagnostics(log, files, own)
+    given |= {f"{libcudacxx.FOLDER}/{header}": found for header, found in libcudacxx.needed(given.values()).items()}
+    folders = [".", *(f"include{number}" for number in range(1, len(include) + 1))]
+    options = _options(arch, standard, folders, ("include0", libcudacxx.FOLDER), _in_use.writes_ir)
+    status, output, log = _in_use([*options, name], given)
+    diagnostics = _diagnostics(log, files, own, instances)
     if status:
         told = [d for d in diagnostics if d.severity == "error"]
         return told or [Diagnostic(name, 0, "error", log.strip() or "clang gave no reason")], None
-    if _in_use.writes_ir:
-        return diagnostics, _translated(output, arch)
-    return diagnostics, _with_call_sites(output)
+    output, symbols = _without_names(output)
+    ptx = _translated(output, arch) if _in_use.writes_ir else _with_call_sites(output)
+    return diagnostics, ptx + "".join(f"// {instances[number]} is {symbol}\n" for number, symbol in symbols)
+
+
+def _named(instances: Sequence[str]) -> str:
+    """Source that makes the compiler write these instances of templates, and name the symbol of each."""
+    names = (
+        f'extern "C" __attribute__((device, used)) const void* const lab_instance_{number} = (const void*)({instance});'
+        for number, instance in enumerate(instances)
+    )
+    return f'\n#line 1 "{_NAMES}"\n' + "\n".join(names) + "\n" if instances else ""
+
+
+def _without_names(output: str) -> tuple[str, list[tuple[int, str]]]:
+    """PTX or LLVM IR without what `_named` asked for, and (number of the instance, its symbol)."""
+    found = [(int(number), symbol) for number, symbol in _NAMED.findall(output)]
+    return (_OF_NAMES.sub("", output) if found else output), found
 
 
 def _translated(ir: str, arch: str) -> str:
@@ -175,21 +203,28 @@ def static_shared_bytes(ptx: str) -> int:
     return total
 
 
-def _options(arch: str, standard: str, include: Sequence[str], ir: bool) -> list[str]:
-    """The options of clang's own front end: device code alone, at full optimisation, with the lines of the source."""
+def _options(arch: str, standard: str, include: Sequence[str], ours: Sequence[str], ir: bool) -> list[str]:
+    """The options of clang's own front end: device code alone, at full optimisation, with the lines of the source.
+
+    include: folders of the learner.   ours: folders about whose headers clang does not warn.
+    """
     return [
         *("-cc1", "-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"),
         *("-target-cpu", arch, "-target-feature", PTX_VERSION, "-nostdsysteminc", "-nobuiltininc", "-fdeclspec"),
-        *("-O3", f"-std={standard}", "-fgnuc-version=4.2.1", "-fno-threadsafe-statics", "-fno-rtti"),
+        *("-O3", f"-std={standard}", "-fgnuc-version=0", "-fno-threadsafe-statics", "-fno-rtti"),
         *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-mllvm", "-inline-threshold=100000"),
         *(part for folder in include for part in ("-I", folder)),
+        *(part for folder in ours for part in ("-internal-isystem", folder)),
         *("-include", "cuda_builtins.h", "-emit-llvm" if ir else "-S", "-o", "-", "-x", "cuda"),
     ]
 
 
-def _diagnostics(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> list[Diagnostic]:
+def _diagnostics(
+    log: str, files: Mapping[str, str], own: tuple[str, ...], instances: Sequence[str]
+) -> list[Diagnostic]:
     """The messages of a log with their source lines: errors first, and first those in the files of `own`."""
     found = []
+    here = "this compiler" if isinstance(_in_use, Installed) else "the page's compiler"
     for line in log.split("\n"):
         if match := _MESSAGE.match(line):
             file, number = short_name(match["file"]), int(match["line"])
@@ -197,8 +232,13 @@ def _diagnostics(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> li
             whole = files.get(file, "").split("\n")
             blanks = len(whole[number - 1]) - len(whole[number - 1].lstrip()) if text else 0
             caret = max(0, int(match["column"]) - 1 - blanks) if text else None
+            if match["file"] == _NAMES:
+                said = f"{instances[number - 1]} names no kernel: {match['message']}"
+                found.append(Diagnostic(_NAMES, 0, match["severity"], said))
+                continue
             told = about_cuda_form(match["message"])
-            message = f"{match['message']}: {told}" if told else match["message"]
+            missing = missing_names.told(match["message"], here)
+            message = f"{match['message']}: {told}" if told else missing or match["message"]
             found.append(Diagnostic(file, number, match["severity"], message, *cropped(text, caret)))
     found.sort(key=lambda d: (d.severity != "error", d.file not in own))
     return found

@@ -39,9 +39,7 @@ CONSTANTS = {
 }  # fmt: skip
 _TYPES = """typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;
 typedef unsigned long ulong; typedef long ssize_t, off_t;
-#ifndef __clang__  // clang has its own, of another type
 typedef unsigned long long uintptr_t; typedef long long intptr_t;
-#endif
 #define __asm__ asm  /* words of GNU C that NVRTC has under one name only */
 #define __volatile__ volatile
 struct timeval { long tv_sec, tv_usec; };

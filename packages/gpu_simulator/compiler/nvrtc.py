@@ -213,11 +213,10 @@ def _with_nvrtc(asked: Request) -> Made:
 
 def _with_clang(asked: Request) -> Made:
     source, config, arch, name, files, include, instances, standard = asked
-    if instances:
-        raise ConfigError(f"clang cannot be asked for {', '.join(instances)}; write the kernel without a template.")
     file = file_name(name)
+    own = ("cell", file)
     diagnostics, ptx = clang.to_ptx(
-        _with_exports(source), config_header(config), arch, file, files, include, standard, ("cell", file)
+        _with_exports(source), config_header(config), arch, file, files, include, standard, own, instances
     )
     if ptx is None:
         raise CompileError(name, diagnostics)

@@ -54,35 +54,49 @@ def prototype(function: Function) -> str:
 
 
 def call(low: Lowering, instruction: Instruction) -> None:
-    """A call: of a function llvm.*, or of a device function that stays one."""
+    """A call: of a function llvm.*, of a device function that stays one, or of one by its address."""
     if instruction.callee.startswith("llvm."):
         intrinsic(low, instruction)
         return
-    callee = low.module.functions.get(instruction.callee)
-    if callee is None or len(callee.parameters) != len(instruction.operands):
-        raise UnsupportedIR(f"A call of {instruction.callee}")
     code = low.code
-    pairs = list(zip(callee.parameters, instruction.operands, strict=True))
-    given = [[] if parameter.by_value else low.registers(operand) for parameter, operand in pairs]
+    if instruction.callee:
+        callee = low.module.functions.get(instruction.callee)
+        if callee is None or len(callee.parameters) != len(instruction.operands):
+            raise UnsupportedIR(f"A call of {instruction.callee}")
+        target, given, parameters = symbol(callee.name), instruction.operands, callee.parameters
+        result, uniform, declares = callee.result, "call.uni", ""
+    else:
+        target, given, result = low.register(instruction.operands[0]), instruction.operands[1:], instruction.type
+        parameters = tuple(Parameter("", operand.type, None, {}) for operand in given)
+        if any("byval" in attributes for attributes in instruction.attributes):
+            raise UnsupportedIR("A call, by its address, of a function that takes a structure")
+        low.calls += 1
+        name = f"prototype_{low.number}_{low.calls}"
+        takes = ", ".join(declared(operand.type, "_") for operand in given)
+        gives = f"({declared(result, '_')}) " if result != VOID else ""
+        code.put(f"{name}: .callprototype {gives}_ ({takes});")
+        uniform, declares = "call", f", {name}"
+    pairs = list(zip(parameters, given, strict=True))
+    values = [[] if parameter.by_value else low.registers(operand) for parameter, operand in pairs]
     copied = [low.address(operand) if parameter.by_value else None for parameter, operand in pairs]
     code.put("{")
-    for number, ((parameter, _), values, address) in enumerate(zip(pairs, given, copied, strict=True)):
+    for number, ((parameter, _), value, address) in enumerate(zip(pairs, values, copied, strict=True)):
         of, place = of_parameter(parameter), Address(f"param{number}", 0, "param")
         code.put(f"{declared(of, place.base, own_align(parameter))};")
         if address is not None:
             copy(low, place, address, of, align_of(of))
         else:
-            hand_over(low, place, of, values)
+            hand_over(low, place, of, value)
     results: list[str] = []
     arguments = ", ".join(f"param{number}" for number in range(len(given)))
-    if callee.result != VOID:
-        code.put(f"{declared(callee.result, 'retval0')};")
-        code.put(f"call.uni (retval0), {symbol(callee.name)}, ({arguments});")
-        results = taken(low, Address("retval0", 0, "param"), callee.result)
+    if result != VOID:
+        code.put(f"{declared(result, 'retval0')};")
+        code.put(f"{uniform} (retval0), {target}, ({arguments}){declares};")
+        results = taken(low, Address("retval0", 0, "param"), result)
     else:
-        code.put(f"call.uni {symbol(callee.name)}, ({arguments});")
+        code.put(f"{uniform} {target}, ({arguments}){declares};")
     code.put("}")
-    kinds = zip(results, scalars(callee.result), strict=True)
+    kinds = zip(results, scalars(result), strict=True)
     low.define(instruction, *(Address(value) if isinstance(kind, Pointer) else value for value, kind in kinds))
 
 

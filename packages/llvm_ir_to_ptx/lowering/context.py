@@ -124,7 +124,9 @@ class Lowering:
         return found if isinstance(found, Address) else Address(found, 0, SPACES.get(_space(of.type)))
 
     def variable(self, name: str) -> Address:
-        """The address of a variable of the module."""
+        """The address of a variable or function of the module."""
+        if name in self.module.functions:
+            return Address(self.code.compute("mov.u64", "b64", symbol(name)))
         found = self.module.variables.get(name)
         if found is None:
             raise UnsupportedIR(f"The address of {name}")

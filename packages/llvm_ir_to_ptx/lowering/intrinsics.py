@@ -10,6 +10,7 @@ from llvm_ir_to_ptx.lowering.context import Lowering
 from llvm_ir_to_ptx.lowering.memory_blocks import copied, filled
 from llvm_ir_to_ptx.reading.instructions import Instruction
 from llvm_ir_to_ptx.reading.types import BOOLEAN, WORD, Float, Integer, Scalar, scalars
+from llvm_ir_to_ptx.reading.values import Number
 from llvm_ir_to_ptx.unsupported import UnsupportedIR
 
 # Those that say something to the optimiser, and do nothing.
@@ -121,6 +122,8 @@ def intrinsic(low: Lowering, call: Instruction) -> None:
         low.code.put("trap;" if words[0] != "debugtrap" else "brkpt;")
     elif words[:2] == ["vector", "reduce"]:
         low.define(call, _reduced(low, call, words[2]))
+    elif words[:2] == ["is", "fpclass"]:
+        low.define(call, _of_class(low, call))
     elif words[0] in ("umul", "uadd", "usub", "smul", "sadd", "ssub") and words[1] == "with":
         low.define(call, *_with_overflow(low, call, words[0]))
     else:
@@ -250,6 +253,43 @@ def _with_overflow(low: Lowering, call: Instruction, name: str) -> tuple[str, st
     result = conversions.convert(code, "trunc", wide, of, whole)
     back = conversions.convert(code, extend, of, wide, result)
     return result, integers.compare(code, "ne", wide, whole, back)
+
+
+def _of_class(low: Lowering, call: Instruction) -> str:
+    """Whether a number is of one of the kinds that a mask names, by its bits: LLVM Language Reference, llvm.is.fpclass."""
+    code, (number, mask) = low.code, call.operands
+    of = scalars(number.type)[0]
+    if not isinstance(of, Float) or not isinstance(mask.value, Number):
+        raise UnsupportedIR(f"The function {call.callee}")
+    digits = {"half": 10, "bfloat": 7, "float": 23, "double": 52}[of.kind]
+    whole, sign = Integer(of.bits), 1 << (of.bits - 1)
+    infinite, least = (sign - 1) >> digits << digits, 1 << digits
+    bits = conversions.same_bits(code, of, whole, code.in_register(low.register(number), register_type(of)))
+    size = integers.binary(code, "and", whole, bits, str(sign - 1))
+
+    def between(first: int, behind: int) -> str:
+        moved = integers.binary(code, "sub", whole, size, str(first)) if first else size
+        return integers.compare(code, "ult", whole, moved, str(behind - first))
+
+    quiet = infinite | least >> 1
+    found = [
+        between(*ends)
+        for bit, ends in enumerate(((infinite + 1, quiet), (quiet, sign)))
+        if mask.value.value >> bit & 1
+    ]
+    negative = integers.compare(code, "slt", whole, bits, "0")
+    positive = integers.binary(code, "xor", BOOLEAN, negative, "1")
+    kinds = ((infinite, infinite + 1), (least, infinite), (1, least), (0, 1))
+    for below, (above, ends) in zip((2, 3, 4, 5), zip((9, 8, 7, 6), kinds, strict=True), strict=True):
+        signs = mask.value.value >> below & 1, mask.value.value >> above & 1
+        if any(signs):
+            inside = between(*ends)
+            of_sign = negative if signs[0] else positive
+            found.append(inside if all(signs) else integers.binary(code, "and", BOOLEAN, inside, of_sign))
+    whole_answer = "0"
+    for one in found:
+        whole_answer = one if whole_answer == "0" else integers.binary(code, "or", BOOLEAN, whole_answer, one)
+    return code.in_register(whole_answer, "pred")
 
 
 # ---- llvm.nvvm ----

@@ -51,7 +51,7 @@ class Instruction:
     address of a load comes first and that of a store last.   element: the type that getelementptr steps over or that
     alloca makes room for.   targets: the labels that a branch goes to, that of a condition that holds first; of a
     switch the default first, then one for each of `cases`.   incoming: of a phi, the value from each block.
-    callee: the function's name.   indices: of extractvalue, insertvalue and shufflevector.   predicate: of a
+    callee: the function's name; "" if the first operand is its address.   indices: of extractvalue, insertvalue and shufflevector.   predicate: of a
     comparison, or the operation of atomicrmw.   align: in bytes, 0 if it is not written.   debug: number of the
     location in the metadata.
     """
@@ -324,12 +324,14 @@ def _call(cursor: Cursor, into: Instruction) -> None:
         while cursor.next() not in (")", ""):
             pass
     cursor.attributes()
-    target = cursor.next()
-    if target[:1] != "@":
-        raise UnsupportedIR("A call of a function by its address")
-    into.callee = bare(target)
+    operands: list[Typed] = []
+    attributes: list[Mapping[str, str]] = []
+    if cursor.peek()[:1] == "@":
+        into.callee = bare(cursor.next())
+    else:
+        operands.append(Typed(Pointer(), cursor.value(Pointer())))
+        attributes.append({})
     cursor.need("(")
-    operands, attributes = [], []
     while not cursor.take(")"):
         if cursor.peek() == "metadata":  # only calls that say nothing about the program have it
             return

@@ -1,99 +1,91 @@
-// FP16, as far as kernels of matrix products use it. Facts: CUDA Math API, “Half Precision Intrinsics”; PTX ISA, cvt.
+// FP16. Facts: CUDA Math API, “Half Precision Intrinsics”; PTX ISA, “Half Precision Floating Point Instructions”.
 #pragma once
 
-struct __attribute__((aligned(2))) __half {
-  unsigned short lab_bits;
-  __half() = default;
-  LAB_DEVICE __half(float value) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(lab_bits) : "f"(value)); }
-  LAB_DEVICE operator float() const {
-    float value;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(lab_bits));
-    return value;
-  }
-};
+#include "builtin/sixteen_bits.h"
 
-struct __attribute__((aligned(4))) __half2 {
-  __half x, y;
-  __half2() = default;
-  LAB_DEVICE __half2(__half x, __half y) : x(x), y(y) {}
-  LAB_DEVICE __half2(const __half2& other) { *reinterpret_cast<unsigned*>(this) = *reinterpret_cast<const unsigned*>(&other); }
-  LAB_DEVICE __half2& operator=(const __half2& other) {
-    *reinterpret_cast<unsigned*>(this) = *reinterpret_cast<const unsigned*>(&other);
-    return *this;
+#define LAB_TO_HALF(NAME, PTX)                                                 \
+  LAB_DEVICE unsigned short NAME(float value) {                                \
+    unsigned short bits;                                                       \
+    asm("cvt." PTX ".f16.f32 %0, %1;" : "=h"(bits) : "f"(value));              \
+    return bits;                                                               \
   }
-};
+LAB_TO_HALF(lab_half_bits, "rn")
+LAB_TO_HALF(lab_half_bits_rz, "rz")
+LAB_TO_HALF(lab_half_bits_ru, "rp")
+LAB_TO_HALF(lab_half_bits_rd, "rm")
+LAB_DEVICE float lab_half_widened(unsigned short bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
 
+LAB_NUMBER(__half, __half2, __half_raw, __half2_raw, lab_half_bits, lab_half_widened)
 typedef __half half;
 typedef __half2 half2;
+typedef __half nv_half;
+typedef __half2 nv_half2;
+LAB_BOTH constexpr unsigned short lab_infinite(half) { return 0x7c00; }
+#define CUDART_ZERO_FP16 __ushort_as_half(0x0000)
+#define CUDART_NEG_ZERO_FP16 __ushort_as_half(0x8000)
+#define CUDART_ONE_FP16 __ushort_as_half(0x3c00)
+#define CUDART_INF_FP16 __ushort_as_half(0x7c00)
+#define CUDART_NAN_FP16 __ushort_as_half(0x7fff)
+#define CUDART_MAX_NORMAL_FP16 __ushort_as_half(0x7bff)
 
 // ---- Conversions ----
 
 LAB_DEVICE float __half2float(half value) { return float(value); }
 LAB_DEVICE half __float2half(float value) { return half(value); }
 LAB_DEVICE half __float2half_rn(float value) { return half(value); }
-LAB_DEVICE half2 __halves2half2(half low, half high) { return half2(low, high); }
-LAB_DEVICE half2 make_half2(half low, half high) { return half2(low, high); }
-LAB_DEVICE half __low2half(half2 pair) { return pair.x; }
-LAB_DEVICE half __high2half(half2 pair) { return pair.y; }
-LAB_DEVICE float __low2float(half2 pair) { return float(pair.x); }
-LAB_DEVICE float __high2float(half2 pair) { return float(pair.y); }
+LAB_DEVICE half __float2half_rz(float value) { return half(__half_raw{lab_half_bits_rz(value)}); }
+LAB_DEVICE half __float2half_ru(float value) { return half(__half_raw{lab_half_bits_ru(value)}); }
+LAB_DEVICE half __float2half_rd(float value) { return half(__half_raw{lab_half_bits_rd(value)}); }
+LAB_DEVICE half __double2half(double value) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(value));
+  return half(__half_raw{bits});
+}
+LAB_16_PAIRS(half, half2, half, half2, halves)
+LAB_16_WHOLE_NUMBERS(half, half)
 LAB_DEVICE float2 __half22float2(half2 pair) { return float2(float(pair.x), float(pair.y)); }
-
 LAB_DEVICE half2 __floats2half2_rn(float low, float high) {
 #if __CUDA_ARCH__ >= 800  // one instruction converts both
   unsigned bits;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
-  half2 pair;
-  *reinterpret_cast<unsigned*>(&pair) = bits;
-  return pair;
+  return lab_pair(half2(), bits);
 #else
   return half2(half(low), half(high));
 #endif
 }
 LAB_DEVICE half2 __float22half2_rn(float2 pair) { return __floats2half2_rn(pair.x, pair.y); }
 LAB_DEVICE half2 __float2half2_rn(float value) { return __floats2half2_rn(value, value); }
-LAB_DEVICE unsigned short __half_as_ushort(half value) { return value.lab_bits; }
-LAB_DEVICE half __ushort_as_half(unsigned short bits) {
-  half value;
-  value.lab_bits = bits;
-  return value;
-}
 
 // ---- Arithmetic ----
 
-#define LAB_HALF(NAME, OPERATION)                                              \
-  LAB_DEVICE half NAME(half a, half b) {                                       \
-    half result;                                                               \
-    asm(OPERATION ".f16 %0, %1, %2;" : "=h"(result.lab_bits) : "h"(a.lab_bits), "h"(b.lab_bits)); \
-    return result;                                                             \
-  }
-LAB_HALF(__hadd, "add")
-LAB_HALF(__hsub, "sub")
-LAB_HALF(__hmul, "mul")
-LAB_HALF(operator+, "add")
-LAB_HALF(operator-, "sub")
-LAB_HALF(operator*, "mul")
-LAB_DEVICE half __hfma(half a, half b, half c) {
-  half result;
-  asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(result.lab_bits) : "h"(a.lab_bits), "h"(b.lab_bits), "h"(c.lab_bits));
-  return result;
-}
-
-#define LAB_HALF2(NAME, OPERATION)                                             \
-  LAB_DEVICE half2 NAME(half2 a, half2 b) {                                    \
-    half2 result;                                                              \
-    asm(OPERATION ".f16x2 %0, %1, %2;"                                         \
-        : "=r"(*reinterpret_cast<unsigned*>(&result))                          \
-        : "r"(*reinterpret_cast<unsigned*>(&a)), "r"(*reinterpret_cast<unsigned*>(&b))); \
-    return result;                                                             \
-  }
-LAB_HALF2(__hadd2, "add")
-LAB_HALF2(__hsub2, "sub")
-LAB_HALF2(__hmul2, "mul")
-LAB_DEVICE half2 __hfma2(half2 a, half2 b, half2 c) {
-  half2 result;
-  asm("fma.rn.f16x2 %0, %1, %2, %3;"
-      : "=r"(*reinterpret_cast<unsigned*>(&result))
-      : "r"(*reinterpret_cast<unsigned*>(&a)), "r"(*reinterpret_cast<unsigned*>(&b)), "r"(*reinterpret_cast<unsigned*>(&c)));
-  return result;
-}
+LAB_16_PTX_2(__hadd, half, half2, "add.f16", "add.f16x2")
+LAB_16_PTX_2(__hsub, half, half2, "sub.f16", "sub.f16x2")
+LAB_16_PTX_2(__hmul, half, half2, "mul.f16", "mul.f16x2")
+LAB_16_PTX_2(lab_hadd_rn, half, half2, "add.rn.f16", "add.rn.f16x2")
+LAB_16_PTX_2(lab_hsub_rn, half, half2, "sub.rn.f16", "sub.rn.f16x2")
+LAB_16_PTX_2(lab_hmul_rn, half, half2, "mul.rn.f16", "mul.rn.f16x2")
+#define __hadd_rn lab_hadd_rn
+#define __hsub_rn lab_hsub_rn
+#define __hmul_rn lab_hmul_rn
+#define __hadd2_rn lab_hadd_rn2
+#define __hsub2_rn lab_hsub_rn2
+#define __hmul2_rn lab_hmul_rn2
+LAB_16_PTX_3(__hfma, half, half2, "fma.rn.f16", "fma.rn.f16x2")
+LAB_16_PTX_1(__hneg, half, half2, "neg.f16", "neg.f16x2")
+LAB_16_PTX_1(__habs, half, half2, "abs.f16", "abs.f16x2")
+#if __CUDA_ARCH__ >= 800
+LAB_16_PTX_2(__hmax, half, half2, "max.f16", "max.f16x2")
+LAB_16_PTX_2(__hmin, half, half2, "min.f16", "min.f16x2")
+#else
+LAB_16_FLOAT_2(__hmax, __hmax2, half, half2, fmaxf(a, b))
+LAB_16_FLOAT_2(__hmin, __hmin2, half, half2, fminf(a, b))
+#endif
+LAB_16_FUNCTIONS(half, half2)
+LAB_16_COMPARISONS(half, half2)
+LAB_16_OPERATORS(half, half2)
+LAB_16_IN_WARPS_AND_MEMORY(half, half2)
+LAB_16_ATOMIC_ADD(half, half2, "noftz.f16")

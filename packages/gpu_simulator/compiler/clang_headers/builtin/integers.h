@@ -1,0 +1,182 @@
+// Functions on integers, their bits and their bytes. Facts: CUDA Math API, “Integer Intrinsics”, “Type Casting Intrinsics”.
+#pragma once
+
+// ---- The least and the most ----
+
+template <bool, class Type = void>
+struct lab_if {};
+template <class Type>
+struct lab_if<true, Type> {
+  typedef Type type;
+};
+template <class First, class Second>
+constexpr bool lab_same = __is_same(First, Second);
+template <class Type>
+constexpr bool lab_whole = __is_integral(Type);
+template <class Type>
+constexpr bool lab_real = __is_floating_point(Type);
+
+#define LAB_LEAST_AND_MOST(TYPE)                                               \
+  LAB_BOTH constexpr TYPE min(TYPE a, TYPE b) { return a < b ? a : b; }        \
+  LAB_BOTH constexpr TYPE max(TYPE a, TYPE b) { return a > b ? a : b; }
+LAB_LEAST_AND_MOST(int)
+LAB_LEAST_AND_MOST(unsigned)
+LAB_LEAST_AND_MOST(long)
+LAB_LEAST_AND_MOST(unsigned long)
+LAB_LEAST_AND_MOST(long long)
+LAB_LEAST_AND_MOST(unsigned long long)
+LAB_BOTH float min(float a, float b) { return __builtin_fminf(a, b); }
+LAB_BOTH float max(float a, float b) { return __builtin_fmaxf(a, b); }
+LAB_BOTH double min(double a, double b) { return __builtin_fmin(a, b); }
+LAB_BOTH double max(double a, double b) { return __builtin_fmax(a, b); }
+// Of numbers of two types, the comparison is made in the type that their sum has.
+template <class A, class B>
+using lab_mixed =
+    typename lab_if<!lab_same<A, B> && __is_arithmetic(A) && __is_arithmetic(B), decltype(A() + B())>::type;
+template <class A, class B>
+LAB_BOTH constexpr lab_mixed<A, B> min(A a, B b) {
+  return min(static_cast<lab_mixed<A, B>>(a), static_cast<lab_mixed<A, B>>(b));
+}
+template <class A, class B>
+LAB_BOTH constexpr lab_mixed<A, B> max(A a, B b) {
+  return max(static_cast<lab_mixed<A, B>>(a), static_cast<lab_mixed<A, B>>(b));
+}
+LAB_BOTH unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+LAB_BOTH unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+LAB_BOTH long long llmin(long long a, long long b) { return min(a, b); }
+LAB_BOTH long long llmax(long long a, long long b) { return max(a, b); }
+LAB_BOTH unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+LAB_BOTH unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
+
+LAB_BOTH constexpr int abs(int a) { return a < 0 ? -a : a; }
+LAB_BOTH constexpr long abs(long a) { return a < 0 ? -a : a; }
+LAB_BOTH constexpr long long abs(long long a) { return a < 0 ? -a : a; }
+LAB_BOTH constexpr long labs(long a) { return abs(a); }
+LAB_BOTH constexpr long long llabs(long long a) { return abs(a); }
+
+// ---- Products ----
+
+LAB_BOTH int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
+LAB_BOTH unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
+LAB_DEVICE long long __mul64hi(long long a, long long b) {
+  long long high;
+  asm("mul.hi.s64 %0, %1, %2;" : "=l"(high) : "l"(a), "l"(b));
+  return high;
+}
+LAB_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  unsigned long long high;
+  asm("mul.hi.u64 %0, %1, %2;" : "=l"(high) : "l"(a), "l"(b));
+  return high;
+}
+LAB_DEVICE int __mul24(int a, int b) {
+  int product;
+  asm("mul24.lo.s32 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+  return product;
+}
+LAB_DEVICE unsigned __umul24(unsigned a, unsigned b) {
+  unsigned product;
+  asm("mul24.lo.u32 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+  return product;
+}
+#define mul24 __mul24
+#define umul24 __umul24
+
+#define LAB_DOT(NAME, TYPE_A, TYPE_B, TYPE, PTX)                               \
+  LAB_DEVICE TYPE NAME(TYPE_A a, TYPE_B b, TYPE c) {                           \
+    TYPE sum;                                                                  \
+    asm(PTX " %0, %1, %2, %3;"                                                 \
+        : "=r"(sum)                                                            \
+        : "r"(*reinterpret_cast<int*>(&a)), "r"(*reinterpret_cast<int*>(&b)), "r"(c)); \
+    return sum;                                                                \
+  }
+LAB_DOT(__dp4a, int, int, int, "dp4a.s32.s32")
+LAB_DOT(__dp4a, unsigned, unsigned, unsigned, "dp4a.u32.u32")
+LAB_DOT(__dp4a, char4, char4, int, "dp4a.s32.s32")
+LAB_DOT(__dp4a, uchar4, uchar4, unsigned, "dp4a.u32.u32")
+LAB_DOT(__dp2a_lo, int, int, int, "dp2a.lo.s32.s32")
+LAB_DOT(__dp2a_hi, int, int, int, "dp2a.hi.s32.s32")
+LAB_DOT(__dp2a_lo, unsigned, unsigned, unsigned, "dp2a.lo.u32.u32")
+LAB_DOT(__dp2a_hi, unsigned, unsigned, unsigned, "dp2a.hi.u32.u32")
+
+// ---- Sums, averages, differences ----
+
+LAB_BOTH unsigned __sad(int a, int b, unsigned c) { return (a < b ? b - a : a - b) + c; }
+LAB_BOTH unsigned __usad(unsigned a, unsigned b, unsigned c) { return (a < b ? b - a : a - b) + c; }
+LAB_BOTH int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
+LAB_BOTH int __rhadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1); }
+LAB_BOTH unsigned __uhadd(unsigned a, unsigned b) { return (a & b) + ((a ^ b) >> 1); }
+LAB_BOTH unsigned __urhadd(unsigned a, unsigned b) { return (a | b) - ((a ^ b) >> 1); }
+
+// ---- Bits ----
+
+LAB_BOTH int __ffs(int x) { return __builtin_ffs(x); }
+LAB_BOTH int __ffsll(long long x) { return __builtin_ffsll(x); }
+LAB_BOTH int __popc(unsigned x) { return __builtin_popcount(x); }
+LAB_BOTH int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+LAB_BOTH int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
+LAB_BOTH int __clzll(long long x) { return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64; }
+LAB_BOTH unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
+LAB_BOTH unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
+
+LAB_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
+  unsigned chosen;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(chosen) : "r"(a), "r"(b), "r"(selector & 0x7777));
+  return chosen;
+}
+#define LAB_FUNNEL(NAME, PTX)                                                  \
+  LAB_DEVICE unsigned NAME(unsigned low, unsigned high, unsigned count) {      \
+    unsigned shifted;                                                          \
+    asm(PTX " %0, %1, %2, %3;" : "=r"(shifted) : "r"(low), "r"(high), "r"(count)); \
+    return shifted;                                                            \
+  }
+LAB_FUNNEL(__funnelshift_l, "shf.l.wrap.b32")
+LAB_FUNNEL(__funnelshift_r, "shf.r.wrap.b32")
+LAB_FUNNEL(__funnelshift_lc, "shf.l.clamp.b32")
+LAB_FUNNEL(__funnelshift_rc, "shf.r.clamp.b32")
+
+// ---- The same bits as another type ----
+
+LAB_BOTH unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+LAB_BOTH int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+LAB_BOTH float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+LAB_BOTH float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+LAB_BOTH long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+LAB_BOTH double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+LAB_BOTH int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
+LAB_BOTH int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
+LAB_BOTH double __hiloint2double(int high, int low) {
+  return __longlong_as_double(static_cast<long long>(high) << 32 | static_cast<unsigned>(low));
+}
+
+// ---- Bytes and halves of a word, each on its own ----
+
+#define LAB_PARTS(NAME, COUNT, TYPE, BODY)                                     \
+  LAB_BOTH unsigned NAME##COUNT(unsigned a, unsigned b) {                      \
+    unsigned result = 0;                                                       \
+    _Pragma("unroll") for (int i = 0; i < 32; i += 32 / COUNT) {               \
+      TYPE x = static_cast<TYPE>(a >> i), y = static_cast<TYPE>(b >> i);       \
+      unsigned part = static_cast<unsigned>(BODY) & 0xffffffffu >> (32 - 32 / COUNT); \
+      result |= part << i;                                                     \
+    }                                                                          \
+    return result;                                                             \
+  }
+#define LAB_BYTES_AND_HALVES(NAME, BYTE, HALF, BODY) \
+  LAB_PARTS(NAME, 4, BYTE, BODY)                     \
+  LAB_PARTS(NAME, 2, HALF, BODY)
+LAB_BYTES_AND_HALVES(__vadd, unsigned char, unsigned short, x + y)
+LAB_BYTES_AND_HALVES(__vsub, unsigned char, unsigned short, x - y)
+LAB_BYTES_AND_HALVES(__vminu, unsigned char, unsigned short, x < y ? x : y)
+LAB_BYTES_AND_HALVES(__vmaxu, unsigned char, unsigned short, x > y ? x : y)
+LAB_BYTES_AND_HALVES(__vmins, signed char, short, x < y ? x : y)
+LAB_BYTES_AND_HALVES(__vmaxs, signed char, short, x > y ? x : y)
+LAB_BYTES_AND_HALVES(__vabsdiffu, unsigned char, unsigned short, x < y ? y - x : x - y)
+LAB_BYTES_AND_HALVES(__vavgu, unsigned char, unsigned short, (x + y + 1) >> 1)
+LAB_BYTES_AND_HALVES(__vcmpeq, unsigned char, unsigned short, -(x == y))
+LAB_BYTES_AND_HALVES(__vcmpne, unsigned char, unsigned short, -(x != y))
+LAB_BYTES_AND_HALVES(__vcmpgtu, unsigned char, unsigned short, -(x > y))
+LAB_BYTES_AND_HALVES(__vcmpltu, unsigned char, unsigned short, -(x < y))
+LAB_BYTES_AND_HALVES(__vcmpgts, signed char, short, -(x > y))
+LAB_BYTES_AND_HALVES(__vcmplts, signed char, short, -(x < y))
+LAB_BYTES_AND_HALVES(__vseteq, unsigned char, unsigned short, x == y)
