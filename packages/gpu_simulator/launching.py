@@ -263,8 +263,7 @@ class Launch:
         self.most_on_the_way = 0  # as in `Report`
         self.waited_at: set = set()  # source positions of the mbarrier waits reached so far, in late timing
         self.started = 0  # number of places whose blocks were started or cancelled
-        self.put_off = False  # whether blocks were left for others that they may wait for
-        self.ended, self.steps_until_then = 0, 0.0  # blocks that ran to their end; the steps when the last one did
+        self.ended, self.steps_until_then, self.put_off = 0, 0.0, False  # blocks at their end; any left to wait
         self.running: ResidentBlocks | None = None  # the group of blocks that is executed now
         self.effort = effort or Effort()
         self.effort.begin(self.fewer)  # smaller groups of resident blocks need more steps in total

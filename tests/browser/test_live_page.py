@@ -4,9 +4,11 @@ It needs npm and a folder with NumPy and ml_dtypes for Pyodide, whose path is in
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tools.widget_page import CHROMIUM, served
@@ -31,7 +33,7 @@ def address(tmp_path_factory):
 
     into = tmp_path_factory.mktemp("site") / "live"
     sizes = build(into, Path(WHEELS), ROOT / "build" / "npm")
-    assert sizes["simulator"] < 12e6 and sizes["compiler"] < 24e6
+    assert sizes["simulator"] < 13e6 and sizes["compiler"] < 24e6
     with served(into) as where:
         yield f"{where}/index.html"
 
@@ -73,11 +75,12 @@ PARTIAL = """__global__ void k(unsigned* out) {
   for (int i = threadIdx.x; i < 128; i += 32) s[i] = i;
   __syncthreads();
   if (threadIdx.x > 8) return;
-  unsigned a, at = (unsigned)__cvta_generic_to_shared(&s[threadIdx.x * 4]);
-  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(a) : "r"(at));
-  out[threadIdx.x] = a;
+  unsigned a, b, c, d, at = (unsigned)__cvta_generic_to_shared(&s[threadIdx.x * 4]);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(at));
+  out[threadIdx.x] = a + b + c + d;
 }
 """
+BARRIER = "__global__ void k(float* a) {\n  if (threadIdx.x < 40) __syncthreads();\n  a[threadIdx.x] = 1;\n}"
 
 
 def choose(page, name):
@@ -127,7 +130,10 @@ def anew(page, address):
 def test_the_first_kernel_is_slow_and_one_change_mends_it(page):
     answer = run(page)
     assert answer["passed"] and answer["compiler"].startswith("PTX of NVIDIA's compiler"), "it needs no compiler"
-    assert [(one["line"], one["wavefronts"], one["ideal"]) for one in answer["lines"]] == [(10, 512, 512), (13, 16384, 512)]
+    assert [(one["line"], one["wavefronts"], one["ideal"]) for one in answer["lines"]] == [
+        (10, 512, 512),
+        (13, 16384, 512),
+    ]
     assert "×32.0" in page.inner_text(".ace_gutter")
     assert page.inner_text("tr.worst td").strip() == "13" and "float* out" in page.inner_text("#result")
     assert "tile[row][column ^ (row & 31)]" in page.inner_text(".layouts")
@@ -169,7 +175,9 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     page.fill("#more", "--print 1[0,0:2]")
     answer = run(page)
     assert answer["passed"] and answer["arrays"][1][2] == "changed 400 of 400"
-    assert answer["printed"] == ["1[0,0:2] = [0.00628681, 0.00485893]"]
+    values = np.exp(np.random.default_rng(0).standard_normal(100))
+    first, second = re.findall(r"0\.\d+", answer["printed"][0])
+    assert np.allclose([float(first), float(second)], (values / values.sum())[:2], rtol=1e-4)
     assert "row 3" in page.inner_text("#result pre")
     assert launch_of(page)[1]["int cols"] == "100"
     paste(page, ADD, "add")
@@ -177,7 +185,7 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     answer = run(page)
     assert answer["passed"] and [one["line"] for one in answer["lines"]] == [3]
     anew(page, address + "#kernel=own/yours")
-    assert text_of(page) == ADD and launch_of(page)[0] == ["add", "4", "256", "--print 1[0,0:2]"]
+    assert text_of(page) == ADD and launch_of(page)[0] == ["add", "4", "256", ""]
 
 
 def test_a_template_is_launched_with_the_arguments_that_the_text_gives_it(page):
@@ -185,6 +193,7 @@ def test_a_template_is_launched_with_the_arguments_that_the_text_gives_it(page):
 template __global__ void scale<float, 3>(float*);
 """
     paste(page, source, "scale<float, 3>")
+    page.fill("#grid", "1")
     page.fill("#more", "--print 0[0:2]")
     argument(page, 0, "f32:256:ones")
     answer = run(page)
@@ -192,21 +201,26 @@ template __global__ void scale<float, 3>(float*);
 
 
 @pytest.mark.parametrize(
-    "source, line, said",
+    "source, block, line, said",
     [
-        (ADD.replace("if (i < n) ", ""), 3, "past the end of argument"),
-        (PARTIAL, 7, "without lanes 9-31 of its warp"),
-        (ADD.replace("if (i < n)", "while (i >= 0)"), 3, "it spins at line 3"),
-        ("__global__ void k(float* a) {\n  if (threadIdx.x < 40) __syncthreads();\n}", 2, "do not come to this barrier"),
-        ("__global__ void k(float* a) {\n  atomicAdd(a + 100000, 1.f);\n}", 2, "past the end of argument 0"),
+        (ADD.replace("if (i < n) ", ""), 512, 3, "past the end of argument"),
+        (PARTIAL, 32, 7, "without lanes 9-31 of its warp"),
+        (ADD.replace("if (i < n)", "while (i >= 0)"), 256, 3, "it spins at line 3"),
+        (BARRIER, 64, 2, "do not come to this barrier"),
+        ("__global__ void k(float* a) {\n  atomicAdd(a + 100000, 1.f);\n}", 32, 2, "past the end of argument 0"),
     ],
     ids=["bounds", "partial warp", "endless", "barrier", "atomic"],
 )
-def test_a_fault_is_said_at_its_line_and_the_page_works_on(page, source, line, said):
+def test_a_fault_is_said_at_its_line_and_the_page_works_on(page, source, block, line, said):
+    write(page, "")
     paste(page, source, "add" if "void add" in source else "k")
+    page.fill("#block", str(block))
     page.fill("#more", "--max-seconds 3")
     answer = run(page)
-    assert not answer["passed"] and [(note["line"], said in note["text"]) for note in answer["notes"]][0] == (line, True)
+    assert not answer["passed"] and [(note["line"], said in note["text"]) for note in answer["notes"]][0] == (
+        line,
+        True,
+    )
     told = page.inner_text("#result")
     assert not [word for word in ("cell:", "kernel.cu:", "cuda_builtins", "_Z", "PTX line") if word in told]
     page.click(f"#result [data-line='{line}'] >> nth=0")
@@ -258,7 +272,7 @@ def test_without_the_xor_the_margin_shows_the_conflicts(page):
     worst = max(answer["lines"], key=lambda line: line["wavefronts"] - line["ideal"])
     assert worst["text"].startswith("ldmatrix") and worst["wavefronts"] == 8 * worst["ideal"]
     page.wait_for_function("document.querySelector('.ace_gutter').innerText.includes('×8.0')")
-    choose(page, "t4/02_ldmatrix")
+    choose(page, "t4/02_vectorized_copy")
     choose(page, "t4/03_swizzled")
     assert text_of(page) != original, "each kernel keeps its own edit"
     write(page, original)
@@ -348,7 +362,7 @@ def test_text_and_launch_travel_in_the_address(page, address):
     anew(page, there)
     assert text_of(page) == sent and launch_of(page) == launch
     page.click("#yes")
-    assert launch_of(page)[1]["int n"] == "78", "what was written here is not lost"
+    assert list(launch_of(page)[1].values())[3] == "78", "what was written here is not lost"
     page.evaluate("localStorage.clear()")
     anew(page, there)
     assert launch_of(page) == launch and page.is_hidden("#ask")
@@ -375,7 +389,7 @@ def test_it_fits_a_phone_and_a_desk(page, address, width):
     if width == 1280:
         columns = "(({ $size, characterWidth }) => $size.scrollerWidth / characterWidth)(ace.edit('editor').renderer)"
         write(page, text_of(page) + "\n")
-        assert page.evaluate(columns) >= 100
+        page.wait_for_function(f"{columns} >= 100")
         assert page.evaluate("document.querySelector('#source').clientWidth / innerWidth") >= 0.6
         assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
         assert run(page)["lines"]

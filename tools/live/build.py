@@ -39,7 +39,7 @@ PACKAGES = (
 )
 DATA = "gemm_lab/data"  # where an installed lab has its data
 _ASKS = re.compile(r'lab\.exercise\("(\w+)"\)')
-KINDS = {".py", ".toml", ".h", ".cu", ".cuh", ".csv", ".json"}
+KINDS = {".py", ".toml", ".h", ".cu", ".cuh", ".csv", ".json", ".gz"}
 ICON = Path(__file__).parents[1] / "site" / "static" / "icon.svg"
 EMPTY_TAR = bytes(1024)  # the compiler brings headers and libraries for other machines, 30 MB that CUDA does not need
 
@@ -77,8 +77,8 @@ def build(into: Path, wheels: Path | None, cache: Path) -> dict[str, int]:
 def kernels() -> dict[str, dict[str, Any]]:
     """{name: title, group and source} of what the page offers, in its order.
 
-    First the kernels of `OWN`, with launch and parameters, then by chapter the rungs of the catalogue and, with their task, the
-    exercises about kernels. The group is the title of the chapter.
+    First the kernels of `OWN`, with launch and parameters, then by chapter the rungs of the catalogue and, with their
+    task, the exercises about kernels. The group is the title of the chapter.
     """
     found: dict[str, dict[str, Any]] = {}
     for name, told, source in own_kernels():

@@ -337,6 +337,7 @@ def _launch(
 
 
 def macro(word: str) -> tuple[str, str]:
+    """A word of --define as (name, value); without a value it is 1. Raises `ConfigError`."""
     name, _, value = word.partition("=")
     if not name.isidentifier():
         raise ConfigError(f"--define {word} is not a macro; write --define NAME or --define NAME=VALUE.")
@@ -344,6 +345,7 @@ def macro(word: str) -> tuple[str, str]:
 
 
 def row(word: str) -> tuple[str, int]:
+    """A word of --row as (shared array, elements of its row). Raises `ConfigError`."""
     name, _, count = word.partition("=")
     if not name or not count.isdecimal():
         raise ConfigError(f"--row {word} names no row; write --row NAME=ELEMENTS, such as --row tile=32.")

@@ -41,7 +41,7 @@ export function describe(list) {
   const kernel = found.find(({ name }) => bare(name) === bare(before.kernel));
   const next = kernel ?? found[0];
   if (!next) return;
-  if (!kernel) for (const key of ["grid", "block"]) $(key).value = next[key];
+  if (!kernel) for (const key of ["grid", "block", "more"]) $(key).value = next[key] ?? "";
   if (!kernel || !before.kernel.includes("<")) $("name").value = next.name;
   const unnamed = known.every((label) => /^argument \d+$/.test(label)) && known.length === next.parameters.length;
   const words = next.parameters.map((parameter, number) => {

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+import ml_dtypes
+import numpy as np
 from sentences import Note, note
 
 import gemm_lab as lab
-from gpu_simulator.arithmetic.rounding import bf16_to_f32
 from gpu_simulator.cli.argument_words import BF16, UNINIT
 from gpu_simulator.cli.array_parts import part_of
 from gpu_simulator.cli.command_line import add_options, arguments_of, macro, named_of, row, symbols_of
@@ -142,11 +143,13 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
     )
     if done.error:
         raise done.error
-    own = in_text
-    found = [note(own(one.file, one.line), str(one), own) for one in done.hazards]
+    found = [note(in_text(one.file, one.line), str(one), in_text) for one in done.hazards]
     card, worst = done.card, [one for one in done.hazards if one.severity != "suspicious"]
     halves = {*named_of(options, BF16)}
-    arrays = {name: bf16_to_f32(one) if name in halves else one for name, one in arrays_in(values).items()}
+    arrays = {
+        name: one.view(ml_dtypes.bfloat16).astype(np.float32) if name in halves else one
+        for name, one in arrays_in(values).items()
+    }
     return {
         "passed": not worst,
         "verdict": "It ran to its end." if not worst else "It ran to its end, and that is luck.",
@@ -167,7 +170,8 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "advice": list(card.reasons),
         "arrays": [
-            [name, kind, what, _first(arrays[name]) if name in halves else shown] for name, kind, what, shown in card.arrays
+            [name, kind, what, _first(arrays[name]) if name in halves else shown]
+            for name, kind, what, shown in card.arrays
         ],
         "printed": [part_of(word, arrays) for word in options.printed],
         "output": done.output,

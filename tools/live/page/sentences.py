@@ -23,7 +23,7 @@ class Note(NamedTuple):
 
 
 def note(line: int, message: str, own: Callable[[str | None, int], int]) -> Note:
-    """The note of a message. line: its line in the editor, or 0.   own: (file, line) -> the line in the editor, or 0."""
+    """The note of a message. line: of the editor, or 0.   own: a file and its line -> the line of the editor, or 0."""
     details = []
 
     def in_words(place: re.Match) -> str:
@@ -39,4 +39,5 @@ def note(line: int, message: str, own: Callable[[str | None, int], int]) -> Note
         text = re.sub(rf"^line {line}\b(?: \([^()]*\))?: ", "", text)
         text = re.sub(rf"; line {line}\.?$|; line {line}(?=\. )", ".", text).replace("..", ".")
     first, *rest = _END.split(text, maxsplit=1)
-    return Note(line, first[:1].upper() + first[1:], " ".join([*rest, *(f"At {one}." for one in details)]))
+    first = re.sub(r"^(?:block|thread|lane|warp)s?\b", lambda word: word[0].capitalize(), first)
+    return Note(line, first, " ".join([*rest, *(f"At {one}." for one in details)]))
