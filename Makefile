@@ -113,8 +113,10 @@ dist: $(LAB_STAMP)
 	@rm -rf dist
 	$(call step,building the wheels,$(PY) -m tools.release dist,The lines above say which one and why.)
 
+# A folder in build is filled with the packages that Pyodide has released; any other is yours.
 site: $(SITE_STAMP)
-	$(call step,building the web book,$(PY) -m tools.site --into build/site $(if $(ADDRESS),--address "$(ADDRESS)") $(if $(WASM_WHEELS),--wheels "$(WASM_WHEELS)"),The lines above say where.)
+	$(if $(filter build/%,$(WASM_WHEELS)),$(call step,fetching packages for Pyodide,$(PY) -m tools.live.wheels "$(WASM_WHEELS)",The line above says which one.))
+	$(call step,building the web book,$(PY) -m tools.site --into build/site $(if $(ADDRESS),--address "$(ADDRESS)") $(if $(WASM_WHEELS),--wheels "$(WASM_WHEELS)") $(if $(RECORD),--record),The lines above say where.)
 
 site-serve:
 	@test -f build/site/index.html || { echo "There is no site yet; 'make site' builds it." >&2; exit 1; }

@@ -14,7 +14,7 @@ from gemm_lab.notebook.widgets.asleep import ASLEEP
 from gemm_results.errors import LabError
 from tests.site.conftest import unfold
 from tools.colab import open_book
-from tools.site import built, pages
+from tools.site import built, pages, recorded
 from tools.site.__main__ import build
 from tools.site.links import Links, anchor, anchors
 from tools.site.widgets import live_widgets, needed, shown_values
@@ -249,6 +249,40 @@ def test_a_widget_that_cannot_be_made_here_stays_a_picture():
     assert live_widgets(book) == {0: [None]}
 
 
+# ---- The first page ----
+
+
+def test_the_first_page_begins_with_the_editor_and_what_the_series_has():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = pages.first_page(readme, live=True)
+    order = ["How does a matrix", "live/index.html?embed", "What you will be able to do", "The notebooks, in order"]
+    order += ["## Results", "images/scoreboard.png", "## Start", "make lab", "## How it is tested"]
+    places = [text.index(words) for words in order]
+    assert places == sorted(places) and sorted(text.split()) != sorted(readme.split())
+    without = pages.first_page(readme, live=False)
+    assert "live/index.html" not in without and sorted(without.split()) == sorted(readme.split()), "nothing is lost"
+    assert pages.first_page("# A title\n\n## A term\n", live=False).split() == ["#", "A", "title", "##", "A", "term"]
+
+
+def test_the_figures_of_the_site_are_those_that_were_recorded(tmp_path, monkeypatch):
+    monkeypatch.setattr(recorded, "FILE", tmp_path / "sizes.json")
+    counts = pages.Counts(7, loads={"simulator": 12_100_000, "compiler": 22_800_000})
+    recorded.write(counts, {"book": 10.96, "live": 96.0, "lite": 52.2})
+    found = {what: recorded.number(what) for what in ("pages", "book MB", "whole MB", "simulator MB", "compiler MB")}
+    assert list(found.values()) == ["7", "11", "159", "12", "23"]
+    with pytest.raises(LabError, match="pages, book MB.*not “colour”"):
+        recorded.number("colour")
+    with pytest.raises(LabError, match="a whole site"):
+        recorded.write(counts, {"book": 10.96})
+
+
+def test_the_sizes_of_all_parts_are_counted(tmp_path):
+    for name, size in (("index.html", 1), ("live/clang/llvm.wasm", 3), ("lite/a", 2)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(bytes(size * built.MEGABYTE))
+    assert built.megabytes(tmp_path) == {"book": 1, "live": 3, "lite": 2}
+
+
 # ---- The finished site ----
 
 
@@ -259,6 +293,7 @@ def test_a_widget_that_cannot_be_made_here_stays_a_picture():
         ('<img src="//example/x.png">', "from another host"),
         ('<a href="other.html">x</a>', "other.html leads nowhere"),
         ('<a href="#no">x</a>', "#no leads nowhere"),
+        ('<a href="/no.html">x</a>', "/no.html leads nowhere"),
         (f"<p>{built.PLACEHOLDER}</p>", "placeholder"),
     ],
 )
@@ -320,6 +355,23 @@ def test_every_page_fits_and_its_widgets_live(site, reader, width, scheme):
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (paper == "rgb(255, 255, 255)") == (scheme == "light"), name
     assert alive >= 15
+
+
+@pytest.mark.browser
+@pytest.mark.long
+def test_each_page_has_a_description_and_a_lost_reader_finds_the_first_one(site, reader):
+    folder, _ = site
+    page, found = reader(), {}
+    for path in sorted(folder.glob("notebooks/*.html")):
+        page.goto(path.relative_to(folder).as_posix())
+        found[path.name] = page.get_attribute("meta[name=description]", "content")
+        assert page.get_attribute("meta[property='og:title']", "content") in page.title()
+    assert all(40 < len(words) <= 160 for words in found.values()) and len({*found.values()}) == len(found)
+    page.goto("404.html")
+    page.click("text=The first page")
+    assert page.title().startswith("gemm_lab: ") and page.locator("h1").inner_text().startswith("gemm_lab")
+    page.emulate_media(media="print")
+    assert page.locator(".skip-to-content").is_hidden()
 
 
 @pytest.mark.browser

@@ -3,13 +3,15 @@
 import importlib
 import json
 import sys
+from hashlib import sha256
 
 import pytest
 
 from gemm_lab import catalog
+from gemm_results.errors import LabError
 from gpu_simulator.compiler import nvrtc
 from gpu_simulator.errors import ConfigError
-from tools.live import build
+from tools.live import build, wheels
 
 ADD = """#include <cstdio>
 __global__ void add(const float* a, const float* b, float* c, int n) {
@@ -127,6 +129,31 @@ def _no_compiler():
 def test_what_the_command_line_says_of_its_words_is_said_here_too(lab_page):
     with pytest.raises(ConfigError, match="“nothing” is not an argument"):
         lab_page.own_kernels.simulate(ADD, {**LAUNCH, "args": ["nothing"]})
+
+
+def test_packages_for_pyodide_come_by_their_hashes(tmp_path):
+    names = {"numpy": "a", "ml-dtypes": "b", "matplotlib": "c", "six": "d", "other": "e"}
+    depends = {"ml-dtypes": ["numpy"], "matplotlib": ["numpy", "six"]}
+    entries = {
+        name: {"file_name": file, "sha256": sha256(file.encode()).hexdigest(), "depends": depends.get(name, [])}
+        for name, file in names.items()
+    }
+    files = wheels.wanted({"packages": entries})
+    assert list(files) == ["a", "b", "c", "d"]
+    (tmp_path / "far").mkdir()
+    for file in files:
+        (tmp_path / "far" / file).write_text(file)
+    address = (tmp_path / "far").as_uri() + "/"
+    assert wheels.fetch(files, tmp_path / "here", address) == ["a", "b", "c", "d"]
+    (tmp_path / "here" / "b").write_text("half of it")
+    assert wheels.fetch(files, tmp_path / "here", address) == ["b"]
+    (tmp_path / "far" / "c").write_text("another")
+    (tmp_path / "here" / "c").unlink()
+    with pytest.raises(LabError, match="c is not the file that Pyodide"):
+        wheels.fetch(files, tmp_path / "here", address)
+    assert not (tmp_path / "here" / "c").exists()
+    with pytest.raises(LabError, match="z cannot be fetched"):
+        wheels.fetch({"z": "0"}, tmp_path / "here", address)
 
 
 def test_the_page_offers_every_rung_and_exercise_by_chapter():

@@ -52,7 +52,7 @@ export function annotate(lines, notes, line) {
   }
   editor.session.setAnnotations(annotations);
   editor.renderer.updateFull();
-  if (line) editor.scrollToLine(line - 1, true, true);
+  if (line && !editor.isRowFullyVisible(line - 1)) editor.scrollToLine(line - 1, true, true);
 }
 
 // ---- Keys ----

@@ -111,7 +111,7 @@ $("share").onclick = async () => {
   const text = await packed({ kernel: chosen(), ...written() });
   history.replaceState(null, "", `#text=${text}`);
   try {
-    await navigator.clipboard.writeText(location.href);
+    await navigator.clipboard.writeText(location.href.replace(location.search, ""));
     say("The link is copied: it holds the text and the launch.");
   } catch {
     say("The address of this page now holds all of it: copy it from there.");
@@ -203,7 +203,7 @@ async function run() {
     answer = await asked;
     const line = present($("result"), answer, request.name, argumentsOf());
     if (editor.getValue() === request.source) annotate(answer.lines, answer.notes, line);
-    if (!matchMedia("(min-width: 60rem)").matches) $("result").scrollIntoView({ block: "nearest" });
+    if (!embedded && !matchMedia("(min-width: 60rem)").matches) $("result").scrollIntoView({ block: "nearest" });
     say(`${((performance.now() - begun) / 1000).toFixed(1)} s`);
   } catch (error) {
     say("");
