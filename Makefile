@@ -80,7 +80,7 @@ lab: $(LAB_STAMP)
 	PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" $(PY) -m jupyterlab --port=$(PORT) \
 		$(if $(filter 0,$(BROWSER)),--no-browser) $(ROOT_FLAG) \
 		--ServerApp.terminado_settings="shell_command=$${SHELL:-sh}" \
-		--ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
+		--ServerApp.root_dir=. --LabApp.news_url=None --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 
 # Many containers tell Python to write no bytecode. Then each process of the tests would compile all sources, and pytest
 # each test, again.

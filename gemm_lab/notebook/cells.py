@@ -286,7 +286,7 @@ def _show_error(shell, etype, error, traceback, tb_offset=None):
             shell.showtraceback((etype, error, traceback), tb_offset=tb_offset, running_compiled_code=True)
             return []
     if isinstance(error, NotHere):
-        unbound.STOPPED[ran[-1].strip()] = str(error)
+        unbound.STOPPED["".join(ran[-1:]).strip()] = str(error)
         note = theme.tag("div", "edge", escape(str(error)), border_left=f"4px solid {theme.NOTE}")
         display({"text/html": note, "text/plain": str(error)}, raw=True)
         return [str(error)]
