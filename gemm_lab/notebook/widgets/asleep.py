@@ -33,7 +33,7 @@ def show_beside(bundle: dict, what: str, always: str = "") -> None:
 
     if VIEW in bundle:
         if stored := _picture(bundle.get("text/plain") or what):
-            bundle = {**bundle, "image/png": stored}  # our extension of JupyterLab shows it where the view is an error
+            bundle = {"image/png": stored, **bundle}  # our extension of JupyterLab shows it where the view is an error
         name = "" if always else f"{escape(what)} "
         words = tag("div", "muted", name + HOW, attributes={"class": ASLEEP})
         display({"text/plain": what, "text/html": f"<div>{always}{words}</div>"}, raw=True)
@@ -46,7 +46,9 @@ def _picture(state: str) -> str:
     words = json.dumps(state, ensure_ascii=False)
     for path in data_dir("notebooks").glob("*.ipynb"):
         text = path.read_text(encoding="utf-8")
-        outputs = (one for cell in json.loads(text)["cells"] for one in cell.get("outputs", ())) if words in text else ()
+        outputs = (
+            (one for cell in json.loads(text)["cells"] for one in cell.get("outputs", ())) if words in text else ()
+        )
         for data in (output.get("data", {}) for output in outputs):
             if "image/png" in data and "".join(data.get("text/plain", "")) == state:
                 return "".join(data["image/png"])
