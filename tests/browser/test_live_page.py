@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.site.test_accessibility import axe, violations  # noqa: F401
 from tools.widget_page import CHROMIUM, served
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -395,3 +396,24 @@ def test_it_fits_a_phone_and_a_desk(page, address, width):
         assert run(page)["lines"]
         header = page.locator(".costs th", has_text="least possible").first.bounding_box()
         assert header["x"] + header["width"] <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_it_has_no_severe_violation_of_the_rules_of_accessible_pages(page, address, axe, width, scheme):  # noqa: F811
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    anew(page, address)
+    run(page)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    assert violations(page, axe) == []
+
+
+def test_inside_another_page_it_is_short(page, address):
+    page.set_viewport_size({"width": 736, "height": 704})
+    anew(page, f"{address}?embed")
+    assert page.is_hidden("header") and page.is_hidden("#launch") and page.is_visible("#editor")
+    page.click("#share")
+    page.wait_for_function("location.hash.startsWith('#text=')")
+    run(page)
+    assert page.evaluate("document.querySelector('#editor').getBoundingClientRect().top") >= 0, "it stays in sight"
