@@ -186,7 +186,7 @@ sys.meta_path.insert(0, type("No", (), {"find_spec": staticmethod(
 import gpu_simulator
 assert gpu_simulator.__file__.startswith(SITE), gpu_simulator.__file__
 for module in pkgutil.walk_packages(gpu_simulator.__path__, "gpu_simulator."):
-    if not module.name.endswith("__main__"):
+    if not module.name.endswith(("__main__", "pytest_plugin")):
         importlib.import_module(module.name)
 outside = {name.partition(".")[0] for name, module in sys.modules.items() if "site-packages" in (getattr(module, "__file__", "") or "")}
 print(*sorted(outside - {"gpu_simulator"}))

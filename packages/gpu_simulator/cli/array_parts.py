@@ -68,7 +68,7 @@ def deviation(array: np.ndarray, wanted: np.ndarray, tolerance: float, what: str
     if members and members == wanted.dtype.names:
         found = (deviation(array[one], wanted[one], tolerance, what, f'{name}["{one}"]') for one in members)
         return next((said for said in found if said), "")
-    if array.dtype.kind not in "fiu" or wanted.dtype.kind not in "fiu":
+    if array.dtype.kind not in "fiub" or wanted.dtype.kind not in "fiub":
         raise ConfigError(f"{what}: only numbers are compared, not {array.dtype} with {wanted.dtype}.")
     got, want = array.astype(np.float64), wanted.astype(np.float64)
     wrong = (array != wanted) & ~(np.isnan(got) & np.isnan(want))
@@ -81,8 +81,8 @@ def deviation(array: np.ndarray, wanted: np.ndarray, tolerance: float, what: str
     place = tuple(int(axis[0]) for axis in np.nonzero(wrong))
     at = f"[{', '.join(map(str, place))}]"
     return (
-        f"{int(wrong.sum()):,} of {wrong.size:,} values; the first is {name}{at} = {array[place]:g}, in the reference "
-        f"{wanted[place]:g}"
+        f"{int(wrong.sum()):,} of {wrong.size:,} values; the first is {name}{at} = {got[place]:g}, in the reference "
+        f"{want[place]:g}"
     )
 
 

@@ -1,8 +1,10 @@
 """The fixture `simulated`: what each assertion lets through and what it says, on PTX with and without source lines."""
 
 import json
+from pathlib import Path
 
 import pytest
+from compiling import need_compiler
 from ptx_text import at, text
 
 from gpu_simulator.compiler import nvrtc, nvrtc_library
@@ -46,6 +48,13 @@ def test_race(simulated):
     run.assert_result(2, [63])
     run.assert_no_hazard()
 
+def test_same_value(simulated):
+    run = simulated("same.ptx", block=64, args=[None, None, np.zeros(1, np.uint32)])
+    run.assert_no_hazard()
+    assert [one.severity for one in run.hazards] == ["suspicious"]
+    with pytest.raises(pytest.fail.Exception, match="suspicious: "):
+        run.assert_no_hazard(suspicious=True)
+
 def test_fault(simulated):
     with pytest.raises(gpu_simulator.MemoryFault) as told:
         simulated("k.ptx", block=32, args=[None, None, np.zeros(5, np.uint32)])
@@ -74,7 +83,8 @@ def project(pytester, monkeypatch):
     """project(words, step=128): run the tests; `step` is the distance in bytes between the lanes."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     (pytester.path / "mine.cu").write_text(SOURCE)
-    (pytester.path / "race.ptx").write_text(text("st.global.u32 [%d], %t;"))
+    for name, value in (("race", "%t"), ("same", "5")):
+        (pytester.path / f"{name}.ptx").write_text(text(f"st.global.u32 [%d], {value};"))
     pytester.makepyfile(test_kernels=TESTS)
 
     def run(*words: str, step: int = 128):
@@ -87,7 +97,7 @@ def project(pytester, monkeypatch):
 
 def test_each_assertion_fails_with_its_sentence_and_passes_where_it_should(project):
     done = project("-rN")
-    done.assert_outcomes(passed=2, failed=len(SAYS))
+    done.assert_outcomes(passed=3, failed=len(SAYS))
     told = done.stdout.str()
     for name, sentence in SAYS.items():
         part = told.partition(f"_ {name} _")[2].partition("\n____")[0]
@@ -120,3 +130,27 @@ def test_a_broken_baseline_is_a_sentence(project, pytester, text, says):
     (pytester.path / "pytest.ini").write_text("[pytest]\nsimulated_baseline = other.json\n")
     done = project("-k", "test_clean")
     assert done.ret == 4 and says in done.stderr.str() + done.stdout.str()
+
+
+LATE = """
+import numpy as np, pytest
+from test_command_line import RING
+
+def test_late(simulated, tmp_path):
+    (tmp_path / "ring.cu").write_text(RING)
+    arrays = [np.zeros(size, np.int32) for size in (2, 1, 6)]
+    run = simulated(tmp_path / "ring.cu", grid=2, block=1, args=arrays)
+    first = arrays[2].copy()
+    assert run.report.hazards == []
+    with pytest.raises(pytest.fail.Exception, match="race: ring.cu:"):
+        run.assert_no_hazard()
+    run.assert_result(2, first)  # the second launch had arrays of its own
+"""
+
+
+def test_a_race_that_only_late_timing_shows_is_a_hazard(pytester, monkeypatch):
+    need_compiler()
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    pytester.makepyfile(LATE)
+    pytester.runpytest("-p", "gpu_simulator.pytest_plugin", "-p", "no:cacheprovider").assert_outcomes(passed=1)
