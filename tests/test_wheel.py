@@ -109,7 +109,8 @@ def test_the_wheel_of_the_simulator_holds_its_modules_headers_and_data_sheets_al
     names = set(zipfile.ZipFile(simulator).namelist())
     assert {name for name in names if ".dist-info/" not in name} - {"gpu_simulator/py.typed"} == (
         modules_of_the_simulator()
-        | {path.relative_to(HOME).as_posix() for path in (PRODUCT / "compiler/clang_headers").glob("*.h")}
+        | {path.relative_to(HOME).as_posix() for path in (PRODUCT / "compiler/clang_headers").rglob("*.h")}
+        | {f"gpu_simulator/compiler/libcudacxx/{name}" for name in ("headers.tar.gz", "LICENSE.txt")}
         | {f"gpu_simulator/hardware/sheets/{key}.csv" for key in GPUS}
     )
     (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]

@@ -1,4 +1,4 @@
-"""`python -m tools.libcudacxx CCCL` takes from a checkout of NVIDIA/cccl the headers that clang needs, into one archive.
+"""`python -m tools.libcudacxx CCCL` puts the headers that clang needs of a checkout of NVIDIA/cccl into one archive.
 
 CCCL: the folder of the checkout at the tag `TAG`. Which files are needed, clang says when it compiles the headers in
 `PUBLIC`. Each file keeps its notice of licence; the lines of `CHANGES` say that they were changed.
@@ -16,7 +16,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from gpu_simulator.compiler import clang, libcudacxx
+from gpu_simulator.compiler import clang
 
 TAG = "v3.0.3"
 _STD = "type_traits limits utility tuple array functional initializer_list cstdint cstddef cassert climits cfloat cmath"
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.libcudacxx", description=__doc__)
     parser.add_argument("cccl", type=Path)
     folder = parser.parse_args(arguments).cccl / "libcudacxx"
-    into, whole = Path(libcudacxx.__file__).parent, io.BytesIO()
+    into, whole = clang.HEADERS.with_name("libcudacxx"), io.BytesIO()
     with tarfile.open(fileobj=whole, mode="w") as archive:
         for name in sorted(files(folder / "include")):
             text = (folder / "include" / name).read_text(encoding="utf-8")

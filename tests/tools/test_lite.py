@@ -194,7 +194,7 @@ def test_a_kernel_file_is_compiled_by_clang_where_there_is_no_nvrtc(monkeypatch,
     assert "__global__ void own" in recorded.files["own.cu"]
     clang.version.cache_clear()
     assert "host_values.h" in recorded.files and "math.h" in recorded.files
-    assert clang.has_header("mma.h") and clang.has_header("config.cuh") and not clang.has_header("array")
+    assert clang.has_header("mma.h") and clang.has_header("config.cuh") and not clang.has_header("vector")
 
 
 def test_a_kernel_of_ones_own_runs_with_the_clang_that_is_installed(monkeypatch):

@@ -39,7 +39,7 @@ PACKAGES = (
 )
 DATA = "gemm_lab/data"  # where an installed lab has its data
 _ASKS = re.compile(r'lab\.exercise\("(\w+)"\)')
-KINDS = {".py", ".toml", ".h", ".cu", ".cuh", ".csv", ".json", ".gz"}
+KINDS = {".py", ".toml", ".h", ".gz", ".txt", ".cu", ".cuh", ".csv", ".json"}
 ICON = Path(__file__).parents[1] / "site" / "static" / "icon.svg"
 EMPTY_TAR = bytes(1024)  # the compiler brings headers and libraries for other machines, 30 MB that CUDA does not need
 

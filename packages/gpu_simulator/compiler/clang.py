@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpu_simulator.compiler import host_headers, libcudacxx, missing_names
+from gpu_simulator.compiler.cluster_extents import with_clusters
 from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
 from gpu_simulator.compiler.refused_forms import about_cuda_form
 from gpu_simulator.errors import MissingDependency, SimulatorError
@@ -40,6 +41,10 @@ _MESSAGE = re.compile(
 _LOCATION = re.compile(r"^(\t\.loc\t\d+ \d+ \d+) *// (.*)$", re.M)
 _FRAME = re.compile(r"@\[ (.*?):(\d+):(\d+)")
 _FILE = re.compile(r'^\t\.file\t(\d+) "([^"]*)"(?: "([^"]*)")?.*$', re.M)
+# NVRTC is told to take a function without a qualifier as a device function. clang takes it as one of the host, unless a
+# pragma makes all functions those of both sides, which a kernel that is declared twice or specialised cannot be.
+_OF_THE_HOST, _OF_BOTH_SIDES = "__host__ function", "#pragma clang force_cuda_host_device begin\n"
+_CLASH = "attributes are not compatible"
 _NAMED = re.compile(r"^[^\n]*[ @]lab_instance_(\d+) = [^\n]*?@?([\w$.]+)(?:, align \d+|;)$", re.M)
 _OF_NAMES = re.compile(r"^[^\n]*lab_instance_\d+[^\n]*\n", re.M)
 _SHARED = re.compile(
@@ -151,16 +156,23 @@ def to_ptx(
     for number, folder in enumerate((HEADERS, *map(Path, include))):
         for header in sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cuh", ".hpp", ".inl")):
             given[f"include{number}/{header.relative_to(folder).as_posix()}"] = header.read_text(encoding="utf-8")
-    given |= {f"{libcudacxx.FOLDER}/{header}": found for header, found in libcudacxx.needed(given.values()).items()}
+    named = [text, *(value for path, value in given.items() if path.startswith("include") and path[7] != "0")]
+    library = libcudacxx.needed(named, host_headers.HEADERS)
+    given |= {f"{libcudacxx.FOLDER}/{header}": found for header, found in library.items()}
     folders = [".", *(f"include{number}" for number in range(1, len(include) + 1))]
     options = _options(arch, standard, folders, ("include0", libcudacxx.FOLDER), _in_use.writes_ir)
     status, output, log = _in_use([*options, name], given)
+    if status and _OF_THE_HOST in log:
+        given[name] = f'{_OF_BOTH_SIDES}#line 1 "{name}"\n{given[name]}'
+        again = _in_use([*options, name], given)
+        status, output, log = (status, output, log) if again[0] and _CLASH in again[2] else again
     diagnostics = _diagnostics(log, files, own, instances)
     if status:
         told = [d for d in diagnostics if d.severity == "error"]
         return told or [Diagnostic(name, 0, "error", log.strip() or "clang gave no reason")], None
     output, symbols = _without_names(output)
     ptx = _translated(output, arch) if _in_use.writes_ir else _with_call_sites(output)
+    ptx = with_clusters(ptx, f"{config_header}{text}")
     return diagnostics, ptx + "".join(f"// {instances[number]} is {symbol}\n" for number, symbol in symbols)
 
 
@@ -212,7 +224,8 @@ def _options(arch: str, standard: str, include: Sequence[str], ours: Sequence[st
         *("-cc1", "-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"),
         *("-target-cpu", arch, "-target-feature", PTX_VERSION, "-nostdsysteminc", "-nobuiltininc", "-fdeclspec"),
         *("-O3", f"-std={standard}", "-fgnuc-version=0", "-fno-threadsafe-statics", "-fno-rtti"),
-        *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-mllvm", "-inline-threshold=100000"),
+        *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-relaxed-aliasing"),
+        *("-mllvm", "-inline-threshold=100000"),
         *(part for folder in include for part in ("-I", folder)),
         *(part for folder in ours for part in ("-internal-isystem", folder)),
         *("-include", "cuda_builtins.h", "-emit-llvm" if ir else "-S", "-o", "-", "-x", "cuda"),

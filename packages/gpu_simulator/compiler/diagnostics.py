@@ -59,9 +59,10 @@ class CompileError(SimulatorError):
         """The diagnostics, and the sentence about headers that were left out if there are any."""
         if not self.left_out:
             return [*self.diagnostics]
+        none = "There are no such headers" if self.left_out[1:] else "There is no such header"
         told = (
-            f"Left out: {', '.join(self.left_out)}. NVRTC does not have {'them' if self.left_out[1:] else 'it'}; if "
-            "the kernel needs one, name its folder as an include folder."
+            f"Left out: {', '.join(self.left_out)}. {none} here; if the kernel needs one, name its folder as an "
+            "include folder."
         )
         caused = any(_UNKNOWN.search(d.message) for d in self.diagnostics)
         return [told, *self.diagnostics] if caused else [*self.diagnostics, told]
@@ -94,6 +95,7 @@ _NVRTC = re.compile(
 )
 _UNKNOWN = re.compile(
     r"is undefined|^this declaration has no|^name followed by|has no member|^incomplete type|not a \w*type"
+    r"|undeclared identifier|^unknown type name|^no (?:member|type|template) named|does not have '"
 )
 _NAMES = "__nv_name_map"  # where NVRTC reads the names of instances of templates
 _END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?: (?P<message>.*)$")

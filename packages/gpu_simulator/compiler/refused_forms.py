@@ -24,6 +24,7 @@ _OF_WARPS = re.compile(r"__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)")
 _OF_TEXTURES = re.compile(
     r"[\"'](?:texture\b|surface\b|cuda(?:Texture|Surface)Object_t)"
     r"|\"(?:tex[12]D|tex3D|texCubemap|tld4|surf[123]D|surfCubemap)\w*\" matches"
+    r"|undeclared identifier '(?:tex[123C]|surf[123C])\w+'|'CU(?:tex|surf)Object'"
 )
 _OF_THE_HOST = re.compile(r"cuda(?:Device|Stream|Event|Mem|Malloc|Free|Get|Set|Launch|Peek|Occupancy)\w*(?<!_t)")
 _VOTE = re.compile(r"“vote\.(any|all|ballot)\.(?!sync)")

@@ -256,7 +256,7 @@ def _with_overflow(low: Lowering, call: Instruction, name: str) -> tuple[str, st
 
 
 def _of_class(low: Lowering, call: Instruction) -> str:
-    """Whether a number is of one of the kinds that a mask names, by its bits: LLVM Language Reference, llvm.is.fpclass."""
+    """Whether a number is of one of the kinds that a mask names: LLVM Language Reference, llvm.is.fpclass."""
     code, (number, mask) = low.code, call.operands
     of = scalars(number.type)[0]
     if not isinstance(of, Float) or not isinstance(mask.value, Number):
@@ -273,9 +273,7 @@ def _of_class(low: Lowering, call: Instruction) -> str:
 
     quiet = infinite | least >> 1
     found = [
-        between(*ends)
-        for bit, ends in enumerate(((infinite + 1, quiet), (quiet, sign)))
-        if mask.value.value >> bit & 1
+        between(*ends) for bit, ends in enumerate(((infinite + 1, quiet), (quiet, sign))) if mask.value.value >> bit & 1
     ]
     negative = integers.compare(code, "slt", whole, bits, "0")
     positive = integers.binary(code, "xor", BOOLEAN, negative, "1")

@@ -51,9 +51,9 @@ class Instruction:
     address of a load comes first and that of a store last.   element: the type that getelementptr steps over or that
     alloca makes room for.   targets: the labels that a branch goes to, that of a condition that holds first; of a
     switch the default first, then one for each of `cases`.   incoming: of a phi, the value from each block.
-    callee: the function's name; "" if the first operand is its address.   indices: of extractvalue, insertvalue and shufflevector.   predicate: of a
-    comparison, or the operation of atomicrmw.   align: in bytes, 0 if it is not written.   debug: number of the
-    location in the metadata.
+    callee: the function's name; "" if the first operand is its address.   indices: of extractvalue, insertvalue and
+    shufflevector.   predicate: of a comparison, or the operation of atomicrmw.   align: in bytes, 0 if it is not
+    written.   debug: number of the location in the metadata.
     """
 
     op: str

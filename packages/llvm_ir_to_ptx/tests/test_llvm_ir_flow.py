@@ -139,6 +139,36 @@ def test_a_recursive_function():
     assert result(body, before=FUNCTIONS).tolist() == [[0, 1, 1, 2, 3, 5, 8, 13][t % 8] for t in range(32)]
 
 
+def test_functions_that_are_called_by_their_addresses():
+    functions = (
+        """@table = addrspace(1) global [2 x ptr] [ptr @fib, ptr @double], align 8
+define i32 @double(i32 %n) {
+  %r = shl i32 %n, 1
+  ret i32 %r
+}
+"""
+        + FUNCTIONS
+    )
+    body = (
+        """  %odd = and i32 %t, 1
+  %w = zext i32 %odd to i64
+  %at = getelementptr [2 x ptr], ptr addrspace(1) @table, i64 0, i64 %w
+  %f = load ptr, ptr addrspace(1) %at
+  %n = and i32 %t, 7
+  %first = call i32 %f(i32 %n)
+  %c = icmp ult i32 %t, 8
+  %g = select i1 %c, ptr @double, ptr @fib
+  %r = call i32 %g(i32 %first)
+"""
+        + STORE
+    )
+    fib = [0, 1, 1, 2, 3, 5, 8, 13]
+    first = [2 * (t % 8) if t % 2 else fib[t % 8] for t in range(32)]
+    while len(fib) < 20:
+        fib.append(fib[-1] + fib[-2])
+    assert result(body, before=functions).tolist() == [2 * n if t < 8 else fib[n] for t, n in enumerate(first)]
+
+
 def test_printf():
     body = """  %buffer = alloca i32, align 4
   store i32 %t, ptr %buffer
@@ -212,7 +242,10 @@ def test_instructions_lie_at_their_source_lines():
         ("%r = frem float 1.0, 2.0, !dbg !6", "The instruction frem (the remainder of a division, fmod)"),
         ("%x = zext i32 %t to i128, !dbg !6", "An integer of 128 bits"),
         ("%x = call i32 @unknown(i32 1), !dbg !6", "A call of unknown"),
-        ("%x = call i32 %f(i32 1), !dbg !6", "A call of a function by its address"),
+        (
+            "%x = call i32 %d(ptr byval({ i32 }) align 4 %a), !dbg !6",
+            "A call, by its address, of a function that takes a structure",
+        ),
         ("%x = call float @llvm.pow.f32(float 1.0, float 2.0), !dbg !6", "The function llvm.pow on float"),
         ('call void asm sideeffect "nop;", "q"(i32 1), !dbg !6', "The constraint “q” of an asm statement"),
         ("%x = va_arg ptr %d, i32, !dbg !6", "The instruction “va_arg ptr %d, i32”"),

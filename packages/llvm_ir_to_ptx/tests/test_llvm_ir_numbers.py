@@ -256,3 +256,22 @@ def test_overflow_is_told():
   %r = zext i1 %c to i32"""
     whole = x.astype(np.int64) + y
     assert np.array_equal(apply(code, x, y, x, "i32", "i32"), whole != whole.astype(np.int32))
+
+
+@pytest.mark.parametrize("of", FLOATS)
+def test_the_kind_of_a_float(of):
+    info = np.finfo(FLOATS[of])
+    bits = UNSIGNED[f"i{info.bits}"]
+    infinite = np.array([np.inf], FLOATS[of]).view(bits)
+    quiet, signalling = infinite | 1 << (info.nmant - 1), infinite | 1
+    plain = np.array([np.inf, 1, info.smallest_subnormal, 0], FLOATS[of])
+    values = (
+        np.concatenate([signalling, quiet, (-plain).view(bits), plain[::-1].view(bits)]).astype(bits).view(FLOATS[of])
+    )
+    x = np.resize(values, 40)
+    # signalling, quiet, then -inf, negative normal, negative subnormal, -0, and the same of the other sign.
+    kinds = np.resize(1 << np.arange(10), 40)
+    for mask in (0b11, 0b1, 0b10, 0b1000000100, 0b0111111000, 0b1001101, 0b0110000000, 1023, 0b100):
+        code = f"  %c = call i1 @llvm.is.fpclass({of} %x, i32 {mask})\n  %r = zext i1 %c to i32"
+        found = apply(code, x, x, np.zeros(40, np.int32), of, "i32")
+        assert np.array_equal(found, (kinds & mask) != 0), bin(mask)

@@ -9,6 +9,7 @@
 #define __CUDACC_VER_MINOR__ 0
 #define CUDA_VERSION 13000
 #define CUDART_VERSION 13000
+#define CCCL_DISABLE_NVFP8_SUPPORT
 
 // ---- Qualifiers ----
 
@@ -78,3 +79,15 @@ static constexpr int warpSize = 32;
 #include "builtin/double_math.h"
 #include "builtin/float_math.h"
 #include "builtin/overloads_of_math.h"
+
+// NVRTC has std::move and std::forward without a header.
+namespace std {
+template <class Type>
+LAB_BOTH constexpr __remove_reference_t(Type)&& move(Type&& value) noexcept {
+  return static_cast<__remove_reference_t(Type)&&>(value);
+}
+template <class Type>
+LAB_BOTH constexpr Type&& forward(__remove_reference_t(Type)& value) noexcept {
+  return static_cast<Type&&>(value);
+}
+}  // namespace std

@@ -1,14 +1,14 @@
 """The part of libcu++, NVIDIA's C++ library for kernels, that clang needs: cuda::std, cuda::barrier, cuda::pipeline.
 
-`headers.tar.gz` holds headers of NVIDIA/cccl as `tools.libcudacxx` took them; `LICENSE.txt` is their licence, Apache 2.0
-with LLVM's exceptions.
+`headers.tar.gz` holds headers of NVIDIA/cccl as `tools.libcudacxx` took them; `LICENSE.txt` is their licence, Apache
+2.0 with LLVM's exceptions.
 """
 
 from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,15 +24,19 @@ def headers() -> dict[str, str]:
         return {name: file.read().decode() for name, file in files if file is not None}
 
 
-def needed(texts: Iterable[str]) -> dict[str, str]:
-    """The headers that these texts include, and those that they need in turn."""
+def needed(texts: Iterable[str], others: Mapping[str, str]) -> dict[str, str]:
+    """The headers of libcu++ that these texts need. others: the texts of further headers that they may include."""
     found: dict[str, str] = {}
     wanted = [name for text in texts for name in _INCLUDE.findall(text)]
-    if not any(name.startswith(("cuda/", "nv/")) for name in wanted):
-        return found
+    seen: set[str] = set()
     while wanted:
         name = wanted.pop()
-        if name not in found and (text := headers().get(name)):
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in others:
+            wanted += _INCLUDE.findall(others[name])
+        elif name.startswith(("cuda/", "nv/")) and (text := headers().get(name)):
             found[name] = text
             wanted += _INCLUDE.findall(text)
     return found

@@ -25,22 +25,20 @@ LAB_LEAST_AND_MOST(long)
 LAB_LEAST_AND_MOST(unsigned long)
 LAB_LEAST_AND_MOST(long long)
 LAB_LEAST_AND_MOST(unsigned long long)
-LAB_BOTH float min(float a, float b) { return __builtin_fminf(a, b); }
-LAB_BOTH float max(float a, float b) { return __builtin_fmaxf(a, b); }
-LAB_BOTH double min(double a, double b) { return __builtin_fmin(a, b); }
-LAB_BOTH double max(double a, double b) { return __builtin_fmax(a, b); }
-// Of numbers of two types, the comparison is made in the type that their sum has.
-template <class A, class B>
-using lab_mixed =
-    typename lab_if<!lab_same<A, B> && __is_arithmetic(A) && __is_arithmetic(B), decltype(A() + B())>::type;
-template <class A, class B>
-LAB_BOTH constexpr lab_mixed<A, B> min(A a, B b) {
-  return min(static_cast<lab_mixed<A, B>>(a), static_cast<lab_mixed<A, B>>(b));
-}
-template <class A, class B>
-LAB_BOTH constexpr lab_mixed<A, B> max(A a, B b) {
-  return max(static_cast<lab_mixed<A, B>>(a), static_cast<lab_mixed<A, B>>(b));
-}
+LAB_BOTH constexpr float min(float a, float b) { return __builtin_fminf(a, b); }
+LAB_BOTH constexpr float max(float a, float b) { return __builtin_fmaxf(a, b); }
+LAB_BOTH constexpr double min(double a, double b) { return __builtin_fmin(a, b); }
+LAB_BOTH constexpr double max(double a, double b) { return __builtin_fmax(a, b); }
+// Of two types; other pairs are ambiguous, as for nvcc.
+#define LAB_OF_TWO_TYPES(A, B, TYPE)                                           \
+  LAB_BOTH constexpr TYPE min(A a, B b) { return min(static_cast<TYPE>(a), static_cast<TYPE>(b)); } \
+  LAB_BOTH constexpr TYPE max(A a, B b) { return max(static_cast<TYPE>(a), static_cast<TYPE>(b)); } \
+  LAB_BOTH constexpr TYPE min(B a, A b) { return min(static_cast<TYPE>(a), static_cast<TYPE>(b)); } \
+  LAB_BOTH constexpr TYPE max(B a, A b) { return max(static_cast<TYPE>(a), static_cast<TYPE>(b)); }
+LAB_OF_TWO_TYPES(int, unsigned, unsigned)
+LAB_OF_TWO_TYPES(long, unsigned long, unsigned long)
+LAB_OF_TWO_TYPES(long long, unsigned long long, unsigned long long)
+LAB_OF_TWO_TYPES(float, double, double)
 LAB_BOTH unsigned umin(unsigned a, unsigned b) { return min(a, b); }
 LAB_BOTH unsigned umax(unsigned a, unsigned b) { return max(a, b); }
 LAB_BOTH long long llmin(long long a, long long b) { return min(a, b); }

@@ -82,6 +82,7 @@ LAB_LONG_VECTORS(double, double)
 struct dim3 {
   unsigned x, y, z;
   LAB_BOTH constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-  LAB_BOTH constexpr dim3(uint3 from) : x(from.x), y(from.y), z(from.z) {}
+  template <class Type, int = sizeof(char[__is_same(Type, uint3) ? 1 : -1])>
+  LAB_BOTH constexpr dim3(Type from) : x(from.x), y(from.y), z(from.z) {}
   LAB_BOTH constexpr operator uint3() const { return {x, y, z}; }
 };

@@ -1,6 +1,6 @@
 """How many public kernel files a compiler takes: a list that was fixed before the headers for clang were written.
 
-`python -m tools.benchmarks.public_kernels FOLDER` compiles each file of `public_kernels.csv` that lies in
+`python packages/gpu_simulator/tests/compiler/public_kernels.py FOLDER` compiles each file of `public_kernels.csv` that lies in
 FOLDER/OWNER+NAME/PATH, at the commit that the list names, as the simulator would, and prints which of those that NVRTC
 takes clang takes too. All kernels of a file have to compile, templates with the arguments in the list. Of the files,
 every fourth in the order of their paths is of the set A, towards which the headers were written, and every fourth of
@@ -43,6 +43,7 @@ class PageClang(clang.Installed):
 
 
 def rows() -> list[Named]:
+    """The rows of the list."""
     with LIST.open(encoding="utf-8", newline="") as file:
         return [Named(**row) for row in csv.DictReader(file)]
 
@@ -74,7 +75,8 @@ def compared(folder: Path, only: str, ir: bool) -> Iterator[tuple[Named, str, st
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tools.benchmarks.public_kernels", description=__doc__)
+    """Print the files that NVRTC takes and clang does not, and how many each takes of every repository."""
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sets", default="AB", help="A, B or AB")
     parser.add_argument("--ir", action="store_true", help="by way of LLVM IR, as in a web page")
