@@ -67,7 +67,7 @@ def test_a_second_time_nothing_is_overwritten_and_what_is_missing_comes_back(ope
 def test_without_jupyterlab_one_sentence_says_what_is_missing(monkeypatch, tmp_path, capsys):
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "jupyterlab" else found(name))
-    assert cli.main(["lab", str(tmp_path / "here")]) == 1
+    assert cli.main(["lab", str(tmp_path / "here")]) == 2
     said = capsys.readouterr().err
     assert "JupyterLab is not installed here; this adds it: pip install" in said and said.count("\n") == 1
     assert not (tmp_path / "here").exists()
@@ -75,7 +75,7 @@ def test_without_jupyterlab_one_sentence_says_what_is_missing(monkeypatch, tmp_p
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(opened, tmp_path, capsys):
     (tmp_path / "file").touch()
-    assert cli.main(["lab", str(tmp_path / "file")]) == 1
+    assert cli.main(["lab", str(tmp_path / "file")]) == 2
     assert "Choose another folder" in capsys.readouterr().err and opened == []
     with pytest.raises(SystemExit, match="2"):
         cli.main(["lab", "--port", "no"])

@@ -170,7 +170,9 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     fields, words = launch_of(page)
     assert fields == ["softmax", "4", "256", ""]
     assert words == {"const float* x": "f32:1024:random", "float* y": "f32:1024", "int cols": "1024"}
+    assert page.is_visible("#guessed")
     page.fill("#block", "32")
+    assert page.is_hidden("#guessed")
     for number, word in enumerate(("f32:4x100:random", "f32:4x100", "100")):
         argument(page, number, word)
     page.fill("#more", "--print 1[0,0:2]")

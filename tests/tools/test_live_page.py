@@ -54,6 +54,8 @@ int main() { first<float, 3><<<1, 2>>>(0, 0, 0, 0); }"""
     assert first["name"] == "first<float, 3>" and first["words"] == ["f32:64x64:random", "f32:64x64x4", "1.0", "1.0"]
     assert second["words"] == ["f16:64x64:random", "bf16:64x64", "u8:64x64", "64", "i32:64x64:random"]
     assert (second["grid"], second["block"]) == ("4,4", "16,16") and second["parameters"][1] == "__nv_bfloat16* b"
+    (halves,) = json.loads(lab_page.kernels("__global__ void k(half a, __nv_bfloat16 b, float4* c) {}"))
+    assert halves["words"] == ["f16=1.0", "bf16=1.0", "f32:1024x4"]
     (flat,) = json.loads(lab_page.kernels(ADD))
     assert (flat["grid"], flat["block"], flat["words"][3]) == ("4", "256", "1024")
     assert json.loads(lab_page.kernels("int x;")) == []

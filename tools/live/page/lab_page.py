@@ -19,6 +19,7 @@ from gemm_lab.notebook.exercises import kernel_of
 from gpu_simulator.compiler import CompileError, clang
 from gpu_simulator.compiler.diagnostics import ptx_line_origin
 from gpu_simulator.errors import MissingDependency, NotHere, SimulatorError
+from gpu_simulator.faults import SimulatedFault
 
 LEAST = 128  # the product is at least so large, if the kernel's tiles allow it
 CLANG = (
@@ -68,7 +69,8 @@ def run(asked: str) -> str:
         answer |= {"verdict": "It does not compile.", "heading": "What the compiler says", "notes": notes}
     except SimulatorError as error:
         file, line = getattr(error, "file", None), getattr(error, "line", 0)
-        answer |= {"verdict": "The kernel was stopped.", "heading": "Why"}
+        stopped = isinstance(error, SimulatedFault)
+        answer |= {"verdict": f"The kernel was {'stopped' if stopped else 'not launched'}.", "heading": "Why"}
         answer["notes"] = [note(own(file, line), error.message, own)]
     except Exception as error:
         answer |= {"verdict": "The simulator failed on this text, which is a defect of it.", "heading": "Why"}

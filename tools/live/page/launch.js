@@ -13,12 +13,16 @@ export function launch() {
 }
 export function setLaunch({ args = [], ...given } = {}, parameters = []) {
   for (const [key, id] of Object.entries(FIELDS)) $(id).value = given[key] ?? "";
+  $("guessed").hidden = true;
   draw(args, args.length === parameters.length ? parameters : []);
 }
 function shorten() {
   $("short").textContent = `${$("name").value || "the kernel"}, grid ${$("grid").value || 1}, block ${$("block").value || 32}`;
 }
-$("launch").addEventListener("input", shorten);
+$("launch").addEventListener("input", () => {
+  $("guessed").hidden = true;
+  shorten();
+});
 function draw(words, parameters) {
   const labels = words.map((word, number) => {
     const label = document.createElement("label");
@@ -41,6 +45,7 @@ export function describe(list) {
   const kernel = found.find(({ name }) => bare(name) === bare(before.kernel));
   const next = kernel ?? found[0];
   if (!next) return;
+  $("guessed").hidden = Boolean(kernel);
   if (!kernel) for (const key of ["grid", "block", "more"]) $(key).value = next[key] ?? "";
   if (!kernel || !before.kernel.includes("<")) $("name").value = next.name;
   const unnamed = known.every((label) => /^argument \d+$/.test(label)) && known.length === next.parameters.length;

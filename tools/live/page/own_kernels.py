@@ -88,7 +88,9 @@ def _word(parameter: str, flat: bool) -> str:
     if "*" in parameter or "[" in parameter:
         shape = f"{COUNT}" if flat else f"{SIDE}x{SIDE}"
         return f"{kind}:{shape}{extent}" + (":random" if re.search(r"\bconst\b.*[*[]", parameter) else "")
-    return "1.0" if kind in ("f16", "bf16", "f32", "f64") else str(COUNT if flat else SIDE)
+    if kind in ("f16", "bf16"):
+        return f"{kind}=1.0"
+    return "1.0" if kind in ("f32", "f64") else str(COUNT if flat else SIDE)
 
 
 class _Options(argparse.ArgumentParser):
