@@ -283,6 +283,27 @@ def test_the_sizes_of_all_parts_are_counted(tmp_path):
     assert built.megabytes(tmp_path) == {"book": 1, "live": 3, "lite": 2}
 
 
+def test_the_sidebar_leads_to_what_runs_in_the_browser():
+    pytest.importorskip("docutils", reason="the extra `site` is not installed")
+    conf = pytest.importorskip("tools.site.conf")
+    links = conf._in_browser(lambda place, resource: f"../{place}")
+    assert 'href="../live/index.html">Run a kernel here' in links and links.count("<li") == 2
+    assert 'href="../lite/lab/index.html?path=notebooks/00_start_here.ipynb"' in links
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "app"), [(360, "notebooks"), (1280, "lab")])
+def test_on_a_narrow_window_a_notebook_opens_alone(browser, width, app):
+    page = browser.new_page(viewport={"width": width, "height": 700})
+    try:
+        page.set_content('<a href="../lite/lab/index.html?path=notebooks/a.ipynb">x</a><a href="lab/index.html">y</a>')
+        page.add_script_tag(path=pages.HERE / "static" / "narrow.js", type="module")
+        found = page.evaluate("Array.from(document.querySelectorAll('a'), (link) => link.getAttribute('href'))")
+        assert found == [f"../lite/{app}/index.html?path=notebooks/a.ipynb", "lab/index.html"]
+    finally:
+        page.close()
+
+
 # ---- The finished site ----
 
 

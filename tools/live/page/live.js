@@ -181,6 +181,7 @@ function look() {
       if (!running) say("");
     } catch (error) {
       say(error.message);
+      if (error.fatal) end();
     }
   }, 400);
 }
