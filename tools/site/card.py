@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tools.site.pages import CARD, HERE
+from tools.site.pages import HERE
 from tools.widget_page import ARGUMENTS, CHROMIUM, served
 
 SIZE = {"width": 1200, "height": 630}  # what most places that show a link ask for
@@ -31,4 +31,4 @@ def draw(site: Path, into: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.site.card", description="Draw the picture of the site.")
     parser.add_argument("site", type=Path)
-    draw(parser.parse_args().site, HERE.parents[1] / CARD)
+    draw(parser.parse_args().site, HERE / "static" / "share_card.png")

@@ -20,7 +20,7 @@ language = "en"
 html_title = "gemm_lab"
 FIRST_TITLE = "gemm_lab: how a matrix multiplication becomes fast on NVIDIA GPUs"  # of the start page
 LAB = "lite/lab/index.html?path=notebooks/00_start_here.ipynb"
-CARD = "_static/images/share_card.png"
+CARD = "_static/share_card.png"  # drawn by tools/site/card.py
 LONGEST = 155  # characters of a description that search engines show
 
 extensions = ["myst_nb"]

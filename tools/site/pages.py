@@ -38,7 +38,6 @@ LEXER = "lab_cell"  # see `tools/site/conf.py`
 HIDDEN = "hide-input"  # the tag with which myst-nb folds the code of a cell
 STILL = "This is a picture. In JupyterLab, in a notebook that is running, it answers to your choices."
 ASLEEP_WORDS = re.compile(rf'<div class="{ASLEEP}".*?</div>', re.S)
-CARD = "images/share_card.png"  # what others show of the site, see tools/site/card.py
 RUN_TO_ANSWER = "This is a picture of the box: run the cell to answer."
 TRY = (
     '<p class="lab-try"><a href="../live/index.html#{target}">'
@@ -104,7 +103,6 @@ def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Co
                 text = first_page(text, live) + _contents(pages)
             target.write_text(text, encoding="utf-8")
     (into / api.PAGE).write_text(api.page(), encoding="utf-8")
-    links.used |= {CARD} if (root / CARD).is_file() else set()
     for picture in links.used:
         (static / picture).parent.mkdir(exist_ok=True)
         shutil.copyfile(root / picture, static / picture)
