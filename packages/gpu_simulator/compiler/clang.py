@@ -265,10 +265,10 @@ def _with_call_sites(ptx: str) -> str:
     numbers = {"/".join(filter(None, (folder, file))): number for number, folder, file in _FILE.findall(ptx)}
 
     def rewritten(match: re.Match[str]) -> str:
-        frames = [(numbers.get(file), line, column) for file, line, column in _FRAME.findall(match[2])]
-        if not frames or any(number is None for number, _, _ in frames):
+        frames = _FRAME.findall(match[2])  # clang numbers no file of which no line stands for itself
+        around = [f"{numbers[file]} {line} {column}" for file, line, column in frames if file in numbers]
+        if not around:
             return match[1]
-        around = [f"{number} {line} {column}" for number, line, column in frames]
         inner = [match[1].removeprefix("\t.loc\t"), *around[:-1]]
         chain = [
             f"\t.loc\t{at}, function_name $L__info, inlined_at {call}" for at, call in zip(inner, around, strict=True)

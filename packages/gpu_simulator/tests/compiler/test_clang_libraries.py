@@ -170,3 +170,18 @@ def test_only_the_headers_of_the_library_that_are_needed_are_handed_to_clang():
     assert "cuda/std/limits" in needed and "cuda/barrier" not in needed
     assert all("SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception" in text for text in needed.values())
     assert clang.has_header("cuda/barrier") and not clang.has_header("cub/cub.cuh")
+
+
+def test_in_a_page_it_is_the_pages_compiler_that_lacks_a_name(monkeypatch):
+    class Page:
+        writes_ir = True
+
+        def __call__(self, arguments, files):
+            return 1, "", "source.cu:3:5: error: use of undeclared identifier '__nanosum'\n"
+
+        def version(self):
+            return "clang in a page"
+
+    monkeypatch.setattr(clang, "_in_use", Page())
+    with pytest.raises(CompileError, match="line 3: error: the page's compiler does not have '__nanosum'"):
+        run("__nanosum();")

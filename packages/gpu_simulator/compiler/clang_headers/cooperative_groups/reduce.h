@@ -47,8 +47,6 @@ template <class Group, class Type, class Operation>
 LAB_DEVICE Type reduce(const Group& group, Type value, Operation&& operation) {
   return lab_reduced(group, value, operation);
 }
-template <class Group, class Type>
-LAB_DEVICE Type reduce(const Group& group, Type value) { return lab_reduced(group, value, plus<Type>()); }
 
 #define LAB_REDUCED_INTO(NAME)                                                 \
   template <class Group, class Place, class Type, class Operation>             \
