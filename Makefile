@@ -80,7 +80,7 @@ lab: $(LAB_STAMP)
 	PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" $(PY) -m jupyterlab --port=$(PORT) \
 		$(if $(filter 0,$(BROWSER)),--no-browser) $(ROOT_FLAG) \
 		--ServerApp.terminado_settings="shell_command=$${SHELL:-sh}" \
-		--ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
+		--ServerApp.root_dir=. --LabApp.news_url=None --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 
 # Many containers tell Python to write no bytecode. Then each process of the tests would compile all sources, and pytest
 # each test, again.
@@ -113,8 +113,10 @@ dist: $(LAB_STAMP)
 	@rm -rf dist
 	$(call step,building the wheels,$(PY) -m tools.release dist,The lines above say which one and why.)
 
+# A folder in build is filled with the packages that Pyodide has released; any other is yours.
 site: $(SITE_STAMP)
-	$(call step,building the web book,$(PY) -m tools.site --into build/site $(if $(ADDRESS),--address "$(ADDRESS)") $(if $(WASM_WHEELS),--wheels "$(WASM_WHEELS)"),The lines above say where.)
+	$(if $(filter build/%,$(WASM_WHEELS)),$(call step,fetching packages for Pyodide,$(PY) -m tools.live.wheels "$(WASM_WHEELS)",The line above says which one.))
+	$(call step,building the web book,$(PY) -m tools.site --into build/site $(if $(ADDRESS),--address "$(ADDRESS)") $(if $(WASM_WHEELS),--wheels "$(WASM_WHEELS)") $(if $(RECORD),--record),The lines above say where.)
 
 site-serve:
 	@test -f build/site/index.html || { echo "There is no site yet; 'make site' builds it." >&2; exit 1; }

@@ -13,6 +13,7 @@ SCHEMAS = {
         ".github/workflows/tests.yml",
         ".github/workflows/nightly.yml",
         ".github/workflows/release.yml",
+        ".github/workflows/site.yml",
     ],
     "vendor.github-issue-forms": [".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/lesson.yml"],
     "vendor.github-issue-config": [".github/ISSUE_TEMPLATE/config.yml"],

@@ -2,6 +2,7 @@
 
     <!-- = hopper/08_ping_pong 4096 tflops -->692.5<!-- / -->     a number of a recorded row; `of cublas…` in %
     <!-- = gemm_lab lines -->14,000<!-- / -->                     the length of a package, by tools.sizes
+    <!-- = site pages -->29<!-- / -->                             a figure of the built site, by tools.site.recorded
     <!-- begin: results --> … <!-- end: results -->               a block, written by tools.readme_blocks
 
 Rendered Markdown does not show the markers. `python -m tools.sync` writes the text between them; a test fails if that
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping
 from gemm_lab.notebook.scoreboard import scoreboard
 from gemm_results.errors import LabError
 from tools import sizes
+from tools.site import recorded
 
 NUMBER = re.compile(r"<!-- = (?P<key>[^>]*?) -->(?P<text>[^<]*)<!-- / -->")
 BLOCK = re.compile(r"(?P<head><!-- begin: (?P<name>[\w-]+) -->\n)(?P<text>.*?)(?P<tail><!-- end: (?P=name) -->)", re.S)
@@ -29,11 +31,14 @@ WHAT = {
 
 
 def number(key: str) -> str:
-    """The text for a key "KERNEL SIZE [burst] WHAT", from the rows recorded on the H200, or for "PACKAGE lines".
+    """The text for a key "KERNEL SIZE [burst] WHAT", "PACKAGE lines" or "site WHAT".
 
-    Raises `LabError` for a key of another form or without a recorded row.
+    The first comes from the rows that were recorded on the H200. Raises `LabError` for a key of another form or without
+    a recorded row.
     """
     package, _, what = key.partition(" ")
+    if package == "site":
+        return recorded.number(what)
     if what == "lines" and package in sizes.PACKAGES:
         return sizes.rounded(sizes.of(package, "Python", "JavaScript"))
     found = re.fullmatch(rf"(\S+) (\d+) (?:(burst|sustained) )?({'|'.join(WHAT)})", key)

@@ -45,6 +45,7 @@ class Simulation:
     _arrays: tuple[np.ndarray, ...] = field(default=(), repr=False)
     _studies: tuple[ArrayStudy, ...] = field(default=(), repr=False)
     _card: SimulationCard | None = field(default=None, repr=False)
+    _program: Any = field(default=None, repr=False)
 
     def _made(self) -> tuple[Report, SimulationCard]:
         if self._report is None or self._card is None:
@@ -87,6 +88,17 @@ class Simulation:
     def output(self) -> str:
         """What the kernel printed."""
         return self.report.output
+
+    @property
+    def card(self) -> SimulationCard:
+        """What is shown, in parts."""
+        return self._made()[1]
+
+    @property
+    def compiled(self) -> Any:
+        """The `Compiled` that was launched; of a .ptx file its text."""
+        self._made()
+        return self._program
 
     def __repr__(self) -> str:
         return self._card.text() if self._card else f"✗ {type(self.error).__name__}: {self.error}"
@@ -195,7 +207,7 @@ def _simulated(
     with still_at_work(source_name(found.entry)):
         made = studied_launch(found, args=args, defines=compiling["defines"], rows=rows, **launching)
     card = _card(found, made, launching, _array_rows(args, before))
-    return Simulation(None, made.report, tuple(given), tuple(made.studies), card)
+    return Simulation(None, made.report, tuple(given), tuple(made.studies), card, found.program)
 
 
 def _card(

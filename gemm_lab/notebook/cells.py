@@ -275,14 +275,18 @@ def _show_error(shell, etype, error, traceback, tb_offset=None):
     """
     from IPython.display import display
 
+    ran = [text for text in shell.history_manager.input_hist_raw if text.strip()] if shell is not None else [""]
     if isinstance(error, NameError):
-        ran = [text for text in shell.history_manager.input_hist_raw if text.strip()]
-        named = re.match(r"name '(\w+)' is not defined", str(error))
-        if etype is not NameError or not named or not ran or not (says := unbound.sentence(named[1], ran)):
+        named = re.match(r"name '(\w+)' is not defined", str(error)) if etype is NameError and ran else None
+        if named and (reason := unbound.without(named[1], ran)):
+            error = NotHere(reason)
+        elif named and (says := unbound.sentence(named[1], ran)):
+            error = ConfigError(says)
+        else:
             shell.showtraceback((etype, error, traceback), tb_offset=tb_offset, running_compiled_code=True)
             return []
-        error = ConfigError(says)
     if isinstance(error, NotHere):
+        unbound.STOPPED["".join(ran[-1:]).strip()] = str(error)
         note = theme.tag("div", "edge", escape(str(error)), border_left=f"4px solid {theme.NOTE}")
         display({"text/html": note, "text/plain": str(error)}, raw=True)
         return [str(error)]

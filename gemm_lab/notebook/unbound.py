@@ -72,6 +72,8 @@ def _bound(node: ast.AST) -> set[str]:
 
 # ---- Which cell to run ----
 
+STOPPED: dict[str, str] = {}  # cells that needed something that is not here, and the sentence that said so
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -90,6 +92,20 @@ def session_notebook() -> str:
 def _last_number(ran: Sequence[str]) -> str:
     """The notebook to which the last of these cells belongs that belongs to one; "" if none does."""
     return next((number for text in reversed(ran) if (number := _number(text)) in _notebooks()), "")
+
+
+def without(name: str, ran: Sequence[str]) -> str:
+    """Why a name has no value although the cell that gives it one was run: it stopped, because something is not here.
+
+    "" if that is not the reason.   ran: as for `sentence`.
+    """
+    for text in reversed(ran[:-1]):
+        if any(name in one.binds for one in statements(text)):
+            reason = STOPPED.get(text.strip(), "")
+            return (
+                f"“{name}” has no value, because the cell that sets it could not run here: {reason}" if reason else ""
+            )
+    return ""
 
 
 def sentence(name: str, ran: Sequence[str]) -> str:

@@ -33,6 +33,7 @@ LONG = {
     "enter": 4.0,
     "leave": 4.0,
 }
+UNUSUAL = 20  # times the steps of other blocks, beyond which a block is said to spin
 # A web page has one thread and no count of its processor time.
 _now = getattr(time, "thread_time", time.monotonic)
 
@@ -79,7 +80,18 @@ class Effort:
         block = launch.program.blocks[index]
         item = block.terminator or (block.code[-1] if block.code else None)
         where = launch.describe(item)
+        if launch.ended and not self._spins(launch):
+            reached = limit.removeprefix("for longer than its limit of ")
+            raise BudgetExceeded(
+                f"{launch.ended:,} of {launch.blocks:,} blocks ran before the launch reached its limit: {reached}. "
+                f"Launch fewer blocks, or allow more. The kernel was at {where}."
+            )
         raise BudgetExceeded(f"The kernel executed {limit}; it spins at {where}, or does too much, such as printf.")
+
+    def _spins(self, launch: Any) -> bool:
+        """Whether a group of blocks was put off, or the present one needs many times the steps of those before."""
+        usual = launch.steps_until_then / launch.ended * launch.running.blocks
+        return launch.put_off or self.steps - launch.steps_until_then > UNUSUAL * usual
 
 
 def _price(block: Any) -> tuple[int, float, float]:

@@ -53,7 +53,7 @@ def kernel_file(
     text = _read(path) if text is None else text
     if path.suffix == ".ptx":
         return KernelFile(text, _entry(_ENTRY.findall(text), entry, path.name), text, path.name)
-    if nvrtc.chosen(None) == "nvrtc":
+    if nvrtc.chosen(None) == "nvrtc" and nvrtc.stored is None:
         nvrtc_library.version()  # says what to install where there is no compiler
     macros = defines or {}
     used = " ".join([entry or "", source_name(entry or ""), *macros.values()])

@@ -256,6 +256,7 @@ class Launch:
         self.most_on_the_way = 0  # as in `Report`
         self.waited_at: set = set()  # source positions of the mbarrier waits reached so far, in late timing
         self.started = 0  # number of places whose blocks were started or cancelled
+        self.ended, self.steps_until_then, self.put_off = 0, 0.0, False  # blocks at their end; any left to wait
         self.running: ResidentBlocks | None = None  # the group of blocks that is executed now
         self.effort = effort or Effort()
         self.effort.begin(self.fewer)  # smaller groups of resident blocks need more steps in total
@@ -307,9 +308,11 @@ class Launch:
                     self.running = resident = ResidentBlocks(self, places)
                     if resident.run(QUANTUM):
                         resident.close()
+                        self.ended, self.steps_until_then = self.ended + len(places), self.effort.steps
                     else:
                         resident.rest()
                         waiting.append(resident)
+                        self.put_off = True
                 while waiting:
                     waiting = [resident for resident in waiting if not self._finished(resident)]
             except KeyboardInterrupt:

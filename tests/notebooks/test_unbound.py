@@ -1,6 +1,7 @@
 """Names that a cell takes from earlier cells: each gets a value there, and a skipped cell is named."""
 
 import builtins
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -9,8 +10,10 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from gemm_lab.config import data_dir
+from gemm_lab.notebook.cells import _show_error
 from gemm_lab.notebook.unbound import sentence, statements
 from gemm_lab.notebook_files import notebooks_in
+from gpu_simulator.errors import NotHere
 
 KNOWN = {*dir(builtins), "display", "get_ipython"}
 BOOKS = {path.stem: nbformat.read(path, as_version=4).cells for path in notebooks_in(data_dir("notebooks"))}
@@ -55,6 +58,24 @@ def test_a_name_without_a_value_is_found():
     ]
     assert unbound(cells) == [('@lab.puzzle("02_x")', "c"), ("x(b)", "b")]
     assert unbound(["%%kernel t4/03 --region a --as mine\n  int x = y;", "mine.run()"]) == []
+
+
+def test_a_name_that_a_stopped_cell_sets_has_the_reason_of_that_cell(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data["text/plain"]))
+    monkeypatch.setattr("gemm_lab.notebook.unbound.STOPPED", {})
+    first = "print(k.sass())\ninside = 3"
+    history = SimpleNamespace(input_hist_raw=["", first])
+    shell = SimpleNamespace(history_manager=history, showtraceback=lambda *_, **__: shown.append("traceback"))
+    _show_error(shell, NotHere, NotHere("There is no machine code here."), None)
+    history.input_hist_raw += ["inside.compare(2)"]
+    _show_error(shell, NameError, NameError("name 'inside' is not defined"), None)
+    history.input_hist_raw += ["other"]
+    _show_error(shell, NameError, NameError("name 'other' is not defined"), None)
+    history.input_hist_raw += ["inside = missing", "inside"]
+    _show_error(shell, NameError, NameError("name 'inside' is not defined"), None)
+    reason = "“inside” has no value, because the cell that sets it could not run here: There is no machine code here."
+    assert shown == ["There is no machine code here.", reason, "traceback", "traceback"]
 
 
 @pytest.mark.parametrize("name", FIRST_HALF)

@@ -14,7 +14,7 @@ from gemm_lab.notebook.widgets.asleep import ASLEEP
 from gemm_results.errors import LabError
 from tests.site.conftest import unfold
 from tools.colab import open_book
-from tools.site import built, pages
+from tools.site import built, pages, recorded
 from tools.site.__main__ import build
 from tools.site.links import Links, anchor, anchors
 from tools.site.widgets import live_widgets, needed, shown_values
@@ -249,6 +249,61 @@ def test_a_widget_that_cannot_be_made_here_stays_a_picture():
     assert live_widgets(book) == {0: [None]}
 
 
+# ---- The first page ----
+
+
+def test_the_first_page_begins_with_the_editor_and_what_the_series_has():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = pages.first_page(readme, live=True)
+    order = ["How does a matrix", "live/index.html?embed", "What you will be able to do", "The notebooks, in order"]
+    order += ["## Results", "images/scoreboard.png", "## Start", "make lab", "## How it is tested"]
+    places = [text.index(words) for words in order]
+    assert places == sorted(places) and sorted(text.split()) != sorted(readme.split())
+    without = pages.first_page(readme, live=False)
+    assert "live/index.html" not in without and sorted(without.split()) == sorted(readme.split()), "nothing is lost"
+    assert pages.first_page("# A title\n\n## A term\n", live=False).split() == ["#", "A", "title", "##", "A", "term"]
+
+
+def test_the_figures_of_the_site_are_those_that_were_recorded(tmp_path, monkeypatch):
+    monkeypatch.setattr(recorded, "FILE", tmp_path / "sizes.json")
+    counts = pages.Counts(7, loads={"simulator": 12_100_000, "compiler": 22_800_000})
+    recorded.write(counts, {"book": 10.96, "live": 96.0, "lite": 52.2})
+    found = {what: recorded.number(what) for what in ("pages", "book MB", "whole MB", "simulator MB", "compiler MB")}
+    assert list(found.values()) == ["7", "11", "159", "12", "23"]
+    with pytest.raises(LabError, match="pages, book MB.*not “colour”"):
+        recorded.number("colour")
+    with pytest.raises(LabError, match="a whole site"):
+        recorded.write(counts, {"book": 10.96})
+
+
+def test_the_sizes_of_all_parts_are_counted(tmp_path):
+    for name, size in (("index.html", 1), ("live/clang/llvm.wasm", 3), ("lite/a", 2)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(bytes(size * built.MEGABYTE))
+    assert built.megabytes(tmp_path) == {"book": 1, "live": 3, "lite": 2}
+
+
+def test_the_sidebar_leads_to_what_runs_in_the_browser():
+    pytest.importorskip("docutils", reason="the extra `site` is not installed")
+    conf = pytest.importorskip("tools.site.conf")
+    links = conf._in_browser(lambda place, resource: f"../{place}")
+    assert 'href="../live/index.html">Run a kernel here' in links and links.count("<li") == 2
+    assert 'href="../lite/lab/index.html?path=notebooks/00_start_here.ipynb"' in links
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "app"), [(360, "notebooks"), (1280, "lab")])
+def test_on_a_narrow_window_a_notebook_opens_alone(browser, width, app):
+    page = browser.new_page(viewport={"width": width, "height": 700})
+    try:
+        page.set_content('<a href="../lite/lab/index.html?path=notebooks/a.ipynb">x</a><a href="lab/index.html">y</a>')
+        page.add_script_tag(path=pages.HERE / "static" / "narrow.js", type="module")
+        found = page.evaluate("Array.from(document.querySelectorAll('a'), (link) => link.getAttribute('href'))")
+        assert found == [f"../lite/{app}/index.html?path=notebooks/a.ipynb", "lab/index.html"]
+    finally:
+        page.close()
+
+
 # ---- The finished site ----
 
 
@@ -259,6 +314,7 @@ def test_a_widget_that_cannot_be_made_here_stays_a_picture():
         ('<img src="//example/x.png">', "from another host"),
         ('<a href="other.html">x</a>', "other.html leads nowhere"),
         ('<a href="#no">x</a>', "#no leads nowhere"),
+        ('<a href="/no.html">x</a>', "/no.html leads nowhere"),
         (f"<p>{built.PLACEHOLDER}</p>", "placeholder"),
     ],
 )
@@ -324,6 +380,23 @@ def test_every_page_fits_and_its_widgets_live(site, reader, width, scheme):
 
 @pytest.mark.browser
 @pytest.mark.long
+def test_each_page_has_a_description_and_a_lost_reader_finds_the_first_one(site, reader):
+    folder, _ = site
+    page, found = reader(), {}
+    for path in sorted(folder.glob("notebooks/*.html")):
+        page.goto(path.relative_to(folder).as_posix())
+        found[path.name] = page.get_attribute("meta[name=description]", "content")
+        assert page.get_attribute("meta[property='og:title']", "content") in page.title()
+    assert all(40 < len(words) <= 160 for words in found.values()) and len({*found.values()}) == len(found)
+    page.goto("404.html")
+    page.click("text=The first page")
+    assert page.title().startswith("gemm_lab: ") and page.locator("h1").inner_text().startswith("gemm_lab")
+    page.emulate_media(media="print")
+    assert page.locator(".skip-to-content").is_hidden()
+
+
+@pytest.mark.browser
+@pytest.mark.long
 def test_a_widget_answers_and_follows_the_theme(reader):
     page = reader()
     page.goto("notebooks/05_padding_and_swizzling.html")
@@ -367,6 +440,6 @@ def test_pages_follow_each_other_and_the_search_finds_words(reader):
         "12",
         "13",
     ]
-    assert len(seen) == 26
+    assert len(seen) == len(pages.sources(ROOT)), "all but the first, and that of the simulator's modules"
     page.goto("search.html?q=swizzle")
     page.locator("ul.search li", has_text="Padding and swizzling").first.wait_for()

@@ -31,7 +31,8 @@ EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyter
 NOTE = (
     "*You are in a web page: Python and the GPU simulator run in your browser, and nothing is sent anywhere. The next "
     "cell loads the lab and the compiler, which takes a minute the first time; recorded outputs are left out here. "
-    "What you write stays in this browser; download the notebook to keep it elsewhere.*"
+    "What you write stays in this browser, in what it keeps for this site. To take it home, choose Download in the "
+    "menu File; the notebook then opens in JupyterLab on your machine, where `make lab` starts it.*"
 )
 START = f"import {BROWSER}\nawait {BROWSER}.ready()"
 LINK = '<p><a href="../lite/lab/index.html?path=notebooks/00_start_here.ipynb">All notebooks, in the browser</a></p>'

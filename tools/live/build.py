@@ -8,20 +8,25 @@ import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab.kernel import kernel
 from gemm_lab.notebook.cells import Line, parse_line
 from gemm_lab.notebook.exercises import exercises as all_exercises
-from gemm_lab.notebook_files import cells_of_the_series
+from gemm_lab.notebook_files import notebooks_of
 from gpu_simulator.compiler import nvrtc
+from gpu_simulator.compiler.device_code import device_code
+from gpu_simulator.simulating import compiled_kernel
 from tools.live import packages
 from tools.sizes import home
 
 PAGE = Path(__file__).parent / "page"
+OWN = Path(__file__).parent / "own"  # kernels that are no part of the catalogue, and how they are launched
+BEGIN, FURTHER = "Begin here", "The most that a GPU can do"  # groups beside the chapters
 PACKAGES = (
     "gemm_look",
     "llvm_ir_to_ptx",
@@ -35,6 +40,7 @@ PACKAGES = (
 DATA = "gemm_lab/data"  # where an installed lab has its data
 _ASKS = re.compile(r'lab\.exercise\("(\w+)"\)')
 KINDS = {".py", ".toml", ".h", ".gz", ".txt", ".cu", ".cuh", ".csv", ".json"}
+ICON = Path(__file__).parents[1] / "site" / "static" / "icon.svg"
 EMPTY_TAR = bytes(1024)  # the compiler brings headers and libraries for other machines, 30 MB that CUDA does not need
 
 
@@ -48,8 +54,10 @@ def build(into: Path, wheels: Path | None, cache: Path) -> dict[str, int]:
     if into.exists():
         shutil.rmtree(into)
     into.mkdir(parents=True)
-    for file in ("index.html", "live.css", "live.js", "worker.js", "clang.js"):
-        shutil.copy(PAGE / file, into / file)
+    for file in PAGE.iterdir():
+        if file.suffix in (".html", ".css", ".js"):
+            shutil.copy(file, into / file.name)
+    shutil.copy(ICON, into / ICON.name)
     for name, archive in python.items():
         shutil.copy(archive, into / f"{name}.zip")
     packages.unpacked(packages.PYODIDE, into / "pyodide", cache)
@@ -66,21 +74,51 @@ def build(into: Path, wheels: Path | None, cache: Path) -> dict[str, int]:
     return sizes
 
 
-def kernels() -> dict[str, dict[str, str]]:
-    """{name: title and source} of every kernel of the catalogue and, with its task, of every exercise about one."""
-    found = {name: {"title": spec.title or "", "source": spec.source} for name, spec in catalog.kernels().items()}
-    return found | exercises()
+def kernels() -> dict[str, dict[str, Any]]:
+    """{name: title, group and source} of what the page offers, in its order.
+
+    First the kernels of `OWN`, with launch and parameters, then by chapter the rungs of the catalogue and, with their
+    task, the exercises about kernels. The group is the title of the chapter.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for name, told, source in own_kernels():
+        taken = device_code(OWN / f"{name}.cu", source).parameters[told["launch"]["kernel"]]
+        found[f"own/{name}"] = {"group": BEGIN, "source": source, "parameters": taken, **told}
+    books = {path.stem: _sources(path) for path in notebooks_of("")} | {"": [f"# {FURTHER}"]}
+    homes: dict[str, list[Any]] = {stem: [] for stem in books}
+    for ladder in catalog.ladders().values():
+        parts = [stem for stem in books if stem and stem[:2] == ladder.notebook[:2] and stem >= ladder.notebook]
+        for spec in ladder.kernels:
+            names = (stem for stem in parts if any(spec.name in text for text in books[stem]))
+            homes[next(names, ladder.notebook)].append(spec)
+    for stem, cells in books.items():
+        group = {"group": cells[0].partition("\n")[0].removeprefix("# ")}
+        found |= {spec.name: {"title": spec.title or "", "source": spec.source, **group} for spec in homes[stem]}
+        found |= {name: one | group for name, one in exercises(cells).items() if name not in found}
+    return found
 
 
-def exercises() -> dict[str, dict[str, str]]:
-    """{"exercise/NAME": title, task, hint and the text with which its cell begins} of the exercises about kernels."""
+def _sources(path: Path) -> list[str]:
+    return ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+
+
+def own_kernels() -> Iterator[tuple[str, dict[str, Any], str]]:
+    """(name, title and launch, source) of each kernel of `OWN`."""
+    for name, told in json.loads((OWN / "launches.json").read_text(encoding="utf-8")).items():
+        yield name, told, (OWN / f"{name}.cu").read_text(encoding="utf-8")
+
+
+def exercises(cells: Sequence[str]) -> dict[str, dict[str, str]]:
+    """{"exercise/NAME": title, task, hint and the text with which its cell begins} of the exercises about kernels.
+
+    cells: the sources of a notebook's cells.
+    """
     found, known = {}, all_exercises()
-    for cells in cells_of_the_series().values():
-        sources = [source for _, source in cells]
-        for source, (_, name) in zip(sources, kernel_cells(sources), strict=True):
-            if name and f"exercise/{name}" not in found:
-                one, text = known[name], source.partition("\n")[2] + "\n"
-                found[f"exercise/{name}"] = {"title": one.title, "task": one.task, "hint": one.hint, "source": text}
+    for source, (_, name) in zip(cells, kernel_cells(cells), strict=True):
+        if name:
+            one, text = known[name], source.partition("\n")[2] + "\n"
+            told = {"title": one.title, "task": one.task, "hint": one.hint, "source": text}
+            found.setdefault(f"exercise/{name}", told)
     return found
 
 
@@ -98,8 +136,8 @@ def kernel_cells(sources: Iterable[str]) -> Iterator[tuple[Line | None, str | No
 def zip_lab(path: Path) -> None:
     """Write the packages, the kernels and what the page asks of Python into one archive."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for file in ("in_page.py", "lab_page.py"):
-            archive.write(PAGE / file, file)
+        for file in sorted(PAGE.glob("*.py")):
+            archive.write(file, file.name)
         about = "gemm_lab_lessons-0.dist-info"  # by this Python finds the course, as if it had been installed
         archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: gemm_lab_lessons\nVersion: 0\n")
         archive.writestr(f"{about}/entry_points.txt", "[gemm_lab.courses]\ngemm_lab_lessons = gemm_lab_lessons\n")
@@ -118,9 +156,11 @@ def zip_lab(path: Path) -> None:
 
 
 def store_ptx(into: Path) -> None:
-    """Compile every kernel of the catalogue, and write its PTX into a folder."""
+    """Compile every kernel that the page offers, and write its PTX into a folder."""
     for name in catalog.kernels():
         nvrtc.store(kernel(name).compile_as_taught(), into)
+    for _, told, source in own_kernels():
+        nvrtc.store(compiled_kernel(source, told["launch"]["kernel"]).program, into, named=False)
 
 
 def _compressed(path: Path) -> int:

@@ -51,8 +51,8 @@ ACE = Npm(
 )
 AXE = Npm(  # for the tests of the site: the rules of accessible pages
     "axe-core",
-    "4.10.3",
-    "Xm7bpRXnDSX2YE2YFfBk2FnF0ep6tmG7xPh8iHee8MIcrgq762Nkce856dYtJYLkuIoYZvGfTs/PbZhideTcEg==",
+    "4.14.1",
+    "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
     ("axe.min.js",),
 )
 NEEDED = ("numpy", "ml_dtypes")  # packages built for Pyodide, as NAME-VERSION-*.zip or .whl

@@ -53,9 +53,14 @@ def _read(path: Path) -> _Page:
     return page
 
 
-def megabytes(site: Path) -> float:
-    """The size of all files of the site, apart from the live page with its compiler, and JupyterLite."""
-    return sum(path.stat().st_size for path in site.rglob("*") if path.is_file() and not _live(path, site)) / MEGABYTE
+def megabytes(site: Path) -> dict[str, float]:
+    """The sizes of the parts of a site: {"book", and where it has them "live" and "lite"}."""
+    found: dict[str, float] = {"book": 0.0}
+    for path in site.rglob("*"):
+        if path.is_file():
+            part = path.relative_to(site).parts[0] if _live(path, site) else "book"
+            found[part] = found.get(part, 0.0) + path.stat().st_size / MEGABYTE
+    return found
 
 
 def _live(path: Path, site: Path) -> bool:
@@ -72,22 +77,25 @@ def troubles(site: Path) -> list[str]:
             found.append(f"{name} has the placeholder {PLACEHOLDER}.")
         found += [f"{name} loads {link} from another host." for link in sorted(page.loads) if urlsplit(link).netloc]
         found += [
-            f"{name}: {link} leads nowhere." for link in sorted(page.links | page.loads) if _lost(path, link, pages)
+            f"{name}: {link} leads nowhere."
+            for link in sorted(page.links | page.loads)
+            if _lost(site, path, link, pages)
         ]
     for path in site.rglob("*.css"):
         for address in IN_STYLE.findall(path.read_text(encoding="utf-8")):
             found.append(f"{path.relative_to(site).as_posix()} loads {address} from another host.")
-    if (size := megabytes(site)) > MOST_MEGABYTES:
-        found.append(f"The site has {size:.1f} MB, more than {MOST_MEGABYTES}.")
+    if (size := megabytes(site)["book"]) > MOST_MEGABYTES:
+        found.append(f"The book has {size:.1f} MB, more than {MOST_MEGABYTES}.")
     return found
 
 
-def _lost(path: Path, link: str, pages: dict[Path, _Page]) -> bool:
+def _lost(site: Path, path: Path, link: str, pages: dict[Path, _Page]) -> bool:
     """Whether a link of the page `path` leads to a file or an anchor that the site does not have."""
     address = urlsplit(link)
     if address.scheme or address.netloc:
         return False
-    target = (path.parent / unquote(address.path)).resolve() if address.path else path
+    folder = site if address.path.startswith("/") else path.parent  # 404.html is shown in any folder
+    target = (folder / unquote(address.path.lstrip("/"))).resolve() if address.path else path
     if not target.is_file():
         return True
     return bool(address.fragment) and target in pages and unquote(address.fragment) not in pages[target].anchors

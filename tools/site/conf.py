@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
+from docutils import nodes
 from pygments.lexer import Lexer  # type: ignore[import-untyped]
 from pygments.lexers import CppLexer, get_lexer_by_name  # type: ignore[import-untyped]
 from pygments.token import Comment  # type: ignore[import-untyped]
@@ -15,6 +18,10 @@ author = "The gemm_lab authors"
 copyright = f"{author}. MIT licence"
 language = "en"
 html_title = "gemm_lab"
+FIRST_TITLE = "gemm_lab: how a matrix multiplication becomes fast on NVIDIA GPUs"  # of the start page
+LAB = "lite/lab/index.html?path=notebooks/00_start_here.ipynb"
+CARD = "_static/share_card.png"  # drawn by tools/site/card.py
+LONGEST = 155  # characters of a description that search engines show
 
 extensions = ["myst_nb"]
 root_doc = "index"
@@ -39,7 +46,7 @@ suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["look.css", "cards.css", "site.css"]
-html_js_files = [("widgets.js", {"type": "module"}), ("scrolling.js", {"type": "module"})]
+html_js_files = [(f"{name}.js", {"type": "module"}) for name in ("widgets", "scrolling", "narrow")]
 html_favicon = "_static/icon.svg"
 html_copy_source = False
 html_show_sourcelink = False
@@ -69,10 +76,36 @@ class NotebookLexer(Lexer):
 def give_captions_a_level(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Say at which level the captions of the sidebar are headings, which Sphinx leaves out and ARIA requires."""
     tree = context.get("furo_navigation_tree", "")
-    context["furo_navigation_tree"] = tree.replace('role="heading">', 'role="heading" aria-level="2">')
+    tree = tree.replace('role="heading">', 'role="heading" aria-level="2">')
+    context["furo_navigation_tree"] = (_in_browser(context["pathto"]) if app.config.lab_live else "") + tree
+
+
+def _in_browser(pathto: Any) -> str:
+    """The links of the sidebar to what runs in the browser, as entries of a tree."""
+    places = {"live/index.html": "Run a kernel here", LAB: "All notebooks, in the browser"}
+    entry = '<li class="toctree-l1"><a class="reference internal" href="{}">{}</a></li>'
+    return f"<ul>{''.join(entry.format(pathto(place, 1), words) for place, words in places.items())}</ul>"
+
+
+def describe(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Give a page a description, and what others show of it where its address is shared: title, words, a picture."""
+    texts = (" ".join(node.astext().split()) for node in (doctree.findall(nodes.paragraph) if doctree else ()))
+    words = textwrap.shorten(next((text for text in texts if len(text) > 60), html_title), LONGEST, placeholder=" …")
+    title = FIRST_TITLE if page == root_doc else re.sub(r"<[^>]*>", "", context.get("title", html_title))
+    tags = {"og:type": "website", "og:site_name": html_title, "og:title": title, "og:description": words}
+    if app.config.html_baseurl:  # the address of a picture has to be a whole one
+        tags |= {"og:image": app.config.html_baseurl + CARD, "twitter:card": "summary_large_image"}
+    lines = [f'<meta name="description" content="{escape(words)}">']
+    lines += [f'<meta property="{name}" content="{escape(value)}">' for name, value in tags.items()]
+    context["metatags"] = context.get("metatags", "") + "\n    ".join(lines)
 
 
 def setup(app: Any) -> None:
-    """Know the lexer by the name that `tools.site.pages` gives the cells of a notebook, and correct the sidebar."""
+    """Know the lexer by the name that `tools.site.pages` gives the cells of a notebook, and complete each page.
+
+    lab_live: whether the site has the live page and JupyterLite.
+    """
     app.add_lexer("lab_cell", NotebookLexer)
+    app.add_config_value("lab_live", False, "html", bool)
+    app.connect("html-page-context", describe)
     app.connect("html-page-context", give_captions_a_level, priority=900)  # after furo has made the sidebar

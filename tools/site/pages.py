@@ -47,6 +47,13 @@ IN_BROWSER = (
     '\n\n<p class="lab-try"><a href="{up}lite/lab/index.html?path=notebooks/{name}.ipynb">Run {what} in your browser'
     "</a>, with nothing to install: Python, the compiler and the simulator run in the page.</p>\n"
 )
+EDITOR = (
+    '<div class="lab-live"><iframe src="live/index.html?embed" title="A CUDA kernel, which runs in this page" '
+    'loading="lazy"></iframe>\n<p><a href="live/index.html">Open it in a window of its own</a>, where every kernel and '
+    "exercise of the series can be run, and CUDA kernels of yours.</p></div>"
+)
+# Sections of README.md that the start page has first, and that in which its figure comes.
+FIRST, RESULTS = ("What you will be able to do", "The notebooks, in order", "Results", "Start"), "Results"
 ANSWER_IN_JUPYTER = "This is a picture of the box; in JupyterLab it takes your answer."
 
 
@@ -57,6 +64,7 @@ class Counts:
     pages: int = 0
     live: int = 0
     still: list[str] = field(default_factory=list)
+    loads: dict[str, int] = field(default_factory=dict)  # bytes that a browser loads for the live page, compressed
 
 
 def sources(root: Path) -> list[str]:
@@ -92,7 +100,7 @@ def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Co
         else:
             text = links.in_markdown(page, (root / page).read_text(encoding="utf-8"))
             if page == START:
-                text = (_below_title(text) if live else text) + _contents(pages)
+                text = first_page(text, live) + _contents(pages)
             target.write_text(text, encoding="utf-8")
     (into / api.PAGE).write_text(api.page(), encoding="utf-8")
     for picture in links.used:
@@ -101,10 +109,27 @@ def prepare(root: Path, into: Path, address: str = "", live: bool = False) -> Co
     return counts
 
 
-def _below_title(text: str) -> str:
-    """The start page with the link to the lab in the browser below its title."""
-    title, rest = text.split("\n", 1)
-    return title + IN_BROWSER.format(up="", name="00_start_here", what="the whole lab") + rest
+def first_page(text: str, live: bool) -> str:
+    """The start page for somebody who has never heard of the series, made of README.md.
+
+    Below the first paragraph stands the live editor, if the site has one. It loads 11 MB when Run is pressed, and 0.3
+    MB before that. Then come what the series teaches and its notebooks; what README.md says about results, installation
+    and tests follows.
+    """
+    parts = re.split(r"^(?=## )", text, flags=re.M)
+    title, paragraph, *figure = parts[0].split("\n\n", 2)
+    sections = {part.partition("\n")[0].removeprefix("## "): part for part in parts[1:]}
+    for name in reversed(FIRST):
+        sections = {name: sections[name], **sections} if name in sections else sections
+    if RESULTS in sections and figure:
+        head, rest = sections[RESULTS].split("\n", 1)
+        sections[RESULTS] = f"{head}\n\n{figure.pop()}{rest}"
+    begin = [
+        title,
+        paragraph,
+        *([EDITOR + IN_BROWSER.format(up="", name="00_start_here", what="the whole lab")] if live else []),
+    ]
+    return "\n\n".join([*begin, *figure, ""]) + "".join(sections.values())
 
 
 def _contents(pages: list[str]) -> str:

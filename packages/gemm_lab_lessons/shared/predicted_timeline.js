@@ -19,7 +19,7 @@ export function render({ model, el }) {
   choice.value = part;
   const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "first cycle", oninput: (event) => look(Number(event.target.value), span) });
   const button = (words, label, act) => h("button", { "aria-label": label, title: label, onclick: act }, words);
-  const says = h("div", { class: "gl-says", role: "status", "aria-live": "polite", hidden: get("still") });
+  const says = h("div", { class: "gl-says", tabindex: 0, role: "status", "aria-live": "polite", hidden: get("still") });
   const place = h("span", { class: "gl-muted" });
   const legend = h("div", { class: "gl-timeline-legend" }), note = h("p", { class: "gl-note" });
   const root = h("div", { class: "gemm-lab gl-timeline" },

@@ -189,13 +189,13 @@ def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path |
 
 def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) -> None:
     """Run the kernel in both timings if need be, and put into `outcome` what is asked for."""
-    values = _arguments(options)
-    defines = dict(_define(word) for word in options.define)
+    values = arguments_of(options)
+    defines = dict(macro(word) for word in options.define)
     kernel = kernel_file(options.file, options.entry, options.arch, outcome.folders, defines, cache, std=options.std)
     outcome.kernel, outcome.own = source_name(kernel.entry), kernel.file
     _check_count(kernel, values)
     _check_types(options, kernel, values)
-    symbols = _symbols(options)
+    symbols = symbols_of(options)
     arrays = arrays_in(values)
     variables = {name: array for name, array in symbols.items() if isinstance(array, np.ndarray)}
     before, filled = {}, {}
@@ -209,7 +209,7 @@ def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) 
     hazards = [(hazard, "") for hazard in report.hazards]
     if options.hazards and not any(one.severity != SUSPICIOUS for one in report.hazards) and not options.timing:
         known = {(hazard.kind, hazard.ptx_line) for hazard in report.hazards}
-        late = _launch(options, kernel, _arguments(options), _symbols(options), "late")
+        late = _launch(options, kernel, arguments_of(options), symbols_of(options), "late")
         hazards += [(one, "late") for one in late.hazards if (one.kind, one.ptx_line) not in known]
     say, facts = outcome.text.append, outcome.facts
     if options.counts:
@@ -219,7 +219,7 @@ def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) 
     say(str(report))
     facts["counts"] = {"instructions": report.instructions, **asdict(report.totals)}
     filled_words = (word.partition("=") for word in options.symbols)
-    halves = {*_named(options, BF16), *(name for name, _, value in filled_words if re.search(BF16, value))}
+    halves = {*named_of(options, BF16), *(name for name, _, value in filled_words if re.search(BF16, value))}
     shown = {number: bf16_to_f32(array) if number in halves else array for number, array in arrays.items()}
     outcome.text += [*changes(before, arrays, halves), *changes(filled, variables, halves)]
     if report.output:
@@ -234,7 +234,7 @@ def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) 
     if options.hazards and not hazards:
         say("no hazards found in this launch")
     if recorded is not None:
-        _layouts(outcome, report, kernel, recorded, defines, dict(map(_row, options.rows)))
+        _layouts(outcome, report, kernel, recorded, defines, dict(map(row, options.rows)))
     facts["values"] = [part_of(word, shown) for word in options.printed]
     outcome.text += facts["values"]
     differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance, shown))]
@@ -277,17 +277,17 @@ def _layouts(
     outcome.text += [line for study in found for line in lines(study)] or ["The kernel uses no shared array."]
 
 
-def _arguments(options: argparse.Namespace) -> list:
+def arguments_of(options: argparse.Namespace) -> list:
     """The arguments of the launch; the same values each time."""
     return [argument(word, seed) for seed, word in enumerate(options.arguments)]
 
 
-def _named(options: argparse.Namespace, pattern: str) -> list[str]:
+def named_of(options: argparse.Namespace, pattern: str) -> list[str]:
     """The names of the arguments, and of members, whose words fit a pattern of `argument_words`."""
     return [name for at, word in enumerate(options.arguments) for name in named_arrays(pattern, word, str(at))]
 
 
-def _symbols(options: argparse.Namespace) -> dict[str, Any]:
+def symbols_of(options: argparse.Namespace) -> dict[str, Any]:
     """The contents of variables by name; the same values each time."""
     found = {}
     for seed, word in enumerate(options.symbols, len(options.arguments)):
@@ -338,19 +338,21 @@ def _launch(
             max_instructions=options.max_instructions,
             max_seconds=options.max_seconds,
             symbols=symbols,
-            uninit=_named(options, UNINIT),
+            uninit=named_of(options, UNINIT),
             on_start=begin,
         )
 
 
-def _define(word: str) -> tuple[str, str]:
+def macro(word: str) -> tuple[str, str]:
+    """A word of --define as (name, value); without a value it is 1. Raises `ConfigError`."""
     name, _, value = word.partition("=")
     if not name.isidentifier():
         raise ConfigError(f"--define {word} is not a macro; write --define NAME or --define NAME=VALUE.")
     return name, value if "=" in word else "1"
 
 
-def _row(word: str) -> tuple[str, int]:
+def row(word: str) -> tuple[str, int]:
+    """A word of --row as (shared array, elements of its row). Raises `ConfigError`."""
     name, _, count = word.partition("=")
     if not name or not count.isdecimal():
         raise ConfigError(f"--row {word} names no row; write --row NAME=ELEMENTS, such as --row tile=32.")

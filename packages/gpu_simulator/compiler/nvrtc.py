@@ -148,9 +148,13 @@ def use_stored(folder: Path | None) -> None:
     stored = folder
 
 
-def store(compiled: Compiled, folder: Path) -> None:
-    """Write a compiled kernel into a folder for `use_stored`, without its machine code and the texts of its headers."""
-    asked = (compiled.source, compiled.config, compiled.arch, compiled.name, compiled.entry, compiled.files)
+def store(compiled: Compiled, folder: Path, named: bool = True) -> None:
+    """Write a compiled kernel into a folder for `use_stored`, without its machine code and the texts of its headers.
+
+    named: whether `compile` was told the name of the kernel, or found the only one.
+    """
+    entry = compiled.entry if named else None
+    asked = (compiled.source, compiled.config, compiled.arch, compiled.name, entry, compiled.files)
     key = _cache_key(*asked, [standard_for(compiled.source, None)])
     compiled_cache.write(folder, key, replace(compiled, cubin=b"", key=key, files={}))
 

@@ -1,10 +1,12 @@
 """Beside every live view stands, in an output of its own, what it is and how to bring it back."""
 
+from base64 import b64decode
+
 import pytest
 
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.widgets.asleep import ASLEEP, VIEW, show_beside
+from gemm_lab.notebook.widgets.asleep import ASLEEP, VIEW, _picture, show_beside
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab_lessons.shared.choices import Choices
 
@@ -44,10 +46,18 @@ def test_a_widget_says_what_it_is_and_how_it_comes_back(outputs, name):
     made = MADE[name]()
     words, view = outputs(made)
     assert VIEW not in words and VIEW in view
-    assert ("image/png" in view) == isinstance(made, Choices), "others get a screenshot where they are stored"
+    assert isinstance(made, Choices) or view.get("image/png", "") == _picture(view["text/plain"])
     assert "\n" not in view["text/plain"] and len(view["text/plain"]) < 300
     assert name in words["text/html"] and "Run → Run All Above Selected Cell" in words["text/html"]
     assert f'class="{ASLEEP}"' in words["text/html"].partition(">")[2][:30]
+
+
+def test_a_widget_of_the_series_brings_its_stored_picture(outputs):
+    _, view = outputs(lab.swizzle(rows=4, row_bytes=16, element="f32", banks=4, access="column load"))
+    assert b64decode(view["image/png"]).startswith(b"\x89PNG") and view["text/plain"].startswith(
+        "Swizzle explorer: 4 ro"
+    )
+    assert _picture("Swizzle explorer: 5 rows") == "" and 'image/png"' not in str(outputs(widgets.fragments())[0])
 
 
 def test_every_widget_has_such_words():

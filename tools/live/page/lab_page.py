@@ -1,21 +1,25 @@
-"""What the live page asks of Python: run a kernel of the catalogue, or an edited one, and say what it costs."""
+"""What the live page asks of Python: run a kernel of the catalogue, an exercise or any other, and say what it costs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import own_kernels
 from in_page import use_clang
+from own_kernels import in_text
+from sentences import Note, note
 
 import gemm_lab as lab
 from gemm_lab.cards.hot_lines import lines_of
 from gemm_lab.lab.actions.source import listing
 from gemm_lab.lab.on_simulator import smallest_size
 from gemm_lab.notebook.exercises import kernel_of
-from gpu_simulator.compiler import CompileError
+from gpu_simulator.compiler import CompileError, clang
 from gpu_simulator.compiler.diagnostics import ptx_line_origin
-from gpu_simulator.errors import SimulatorError
+from gpu_simulator.errors import MissingDependency, NotHere, SimulatorError
+from gpu_simulator.faults import SimulatedFault
 
 LEAST = 128  # the product is at least so large, if the kernel's tiles allow it
 CLANG = (
@@ -23,36 +27,91 @@ CLANG = (
     "Registers and machine code need NVIDIA's compiler."
 )
 STORED = "PTX of NVIDIA's compiler, stored. An edited text is compiled in this page."
+OWN = "own/"  # how the names of kernels begin that are no part of the catalogue
 
-__all__ = ["run", "use_clang"]
+__all__ = ["kernels", "run", "use_clang"]
 
 
-def run(name: str, source: str, edited: bool) -> str:
+def kernels(source: str) -> str:
+    """JSON of the kernels that a text has, each with its parameters and with words that it could be launched with."""
+    try:
+        return json.dumps(own_kernels.kernels_of(source))
+    except Exception:  # half a text may be anything; running it says what is wrong
+        return "[]"
+
+
+def run(asked: str) -> str:
     """JSON of what the page shows: verdict, notes at lines, and the costs of each line.
 
-    name: a kernel, or "exercise/NAME", whose text is that of its region.   edited: the text is to be compiled.
+    asked: JSON of {name: of a kernel, or "exercise/NAME", whose text is that of its region, or "own/NAME"; source;
+    launch: for the last, see `own_kernels.simulate`}. The answer is {"needs": "compiler"} if the text has to be
+    compiled and the page has no compiler yet.
     """
-    exercise = lab.exercise(name.removeprefix("exercise/")) if name.startswith("exercise/") else None
-    if exercise is not None:
-        kernel = kernel_of(exercise, source)
+    wanted = json.loads(asked)
+    name, source = wanted["name"], wanted["source"]
+    if name.startswith("exercise/"):
+        work, own = lambda: _exercise(lab.exercise(name.removeprefix("exercise/")), source), _in_region
+    elif name.startswith(OWN):
+        work, own = lambda: own_kernels.simulate(source, wanted["launch"]), in_text
     else:
-        kernel = lab.kernel(name).rewrite(source) if edited else lab.kernel(name)
-    above = 1 if exercise is not None else 0  # in a notebook, the cell's first line says which region it is
-    m, n, k = (size * -(-LEAST // size) if size < LEAST else size for size in smallest_size(kernel))
+        kernel = lab.kernel(name)
+        work, own = lambda: _rung(kernel if source == kernel.spec.source else kernel.rewrite(source)), in_text
+    answer: dict[str, Any] = {"passed": False, "notes": [], "lines": [], "advice": [], "counted": False}
     try:
-        done = kernel.run(n, m, k, backend="simulator", timed=False)
-        hazards = done.hazards()
+        answer |= work()
+    except MissingDependency as error:
+        if clang.installed() or isinstance(error, NotHere):
+            raise
+        return json.dumps({"needs": "compiler"})
     except CompileError as error:
-        notes = [{"line": d.line - above if _own(d.file) else 0, "text": d.message} for d in error.diagnostics]
-        return _answer(
-            False, "It does not compile.", notes, "What the compiler says", compiler="" if edited else STORED
-        )
+        notes = [Note(own(d.file, d.line), d.message) for d in error.diagnostics]
+        notes += [Note(0, f"The page does not have {one}.") for one in error.left_out]
+        answer |= {"verdict": "It does not compile.", "heading": "What the compiler says", "notes": notes}
     except SimulatorError as error:
-        return _answer(False, "The kernel was stopped.", [{"line": 0, "text": str(error)}], "Why")
+        file, line = getattr(error, "file", None), getattr(error, "line", 0)
+        stopped = isinstance(error, SimulatedFault)
+        answer |= {"verdict": f"The kernel was {'stopped' if stopped else 'not launched'}.", "heading": "Why"}
+        answer["notes"] = [note(own(file, line), error.message, own)]
+    except Exception as error:
+        answer |= {"verdict": "The simulator failed on this text, which is a defect of it.", "heading": "Why"}
+        answer["notes"] = [Note(0, f"{type(error).__name__}: {error}")]
+    answer["notes"] = [one._asdict() for one in answer["notes"]]
+    compiled = answer.pop("compiled", None)
+    if compiled is not None:
+        answer["compiler"] = STORED if compiled.registers else CLANG
+    return json.dumps(answer)
+
+
+def _in_region(file: str | None, line: int) -> int:
+    """The line of the editor, which has the region of an exercise; in a notebook, the cell has a line above it."""
+    return line - 1 if file == "cell" else 0
+
+
+def _exercise(exercise: Any, source: str) -> dict[str, Any]:
+    kernel = kernel_of(exercise, source)
+    found = _counted(kernel, _in_region)
+    try:
+        return found | {"verdict": str(exercise.check(kernel)), "passed": True}
+    except SimulatorError as error:
+        return found | {"verdict": str(error), "passed": False}
+
+
+def _rung(kernel: Any) -> dict[str, Any]:
+    return _counted(kernel, in_text)
+
+
+def _counted(kernel: Any, own: Callable[[str | None, int], int]) -> dict[str, Any]:
+    """What a kernel of the catalogue costs at a small size, whether its result is right, and its hazards."""
+    m, n, k = (size * -(-LEAST // size) if size < LEAST else size for size in smallest_size(kernel))
+    done = kernel.run(n, m, k, backend="simulator", timed=False)
+    notes = []
+    for hazard in done.hazards():
+        file, line = ptx_line_origin(done.compiled.ptx, hazard.ptx_line)
+        notes.append(note(own(file, line), str(hazard), own))
     lines = [
         {
-            "line": line.number - above * (line.file == "cell"),
-            "here": exercise is None or line.file == "cell",  # of an exercise, the editor has the region alone
+            "line": own(line.file, line.number) or line.number,
+            "here": bool(own(line.file, line.number)),
             "text": line.text.strip(),
             "wavefronts": line.wavefronts,
             "ideal": line.ideal_wavefronts,
@@ -61,58 +120,22 @@ def run(name: str, source: str, edited: bool) -> str:
         for line in lines_of(done.report, list(listing(kernel)))
         if line.wavefronts or line.sectors
     ]
-    notes = []
-    for hazard in hazards:
-        file, line = ptx_line_origin(done.compiled.ptx, hazard.ptx_line)
-        notes.append(
-            {"line": line - above if _own(file, "cell" if exercise is not None else "") else 0, "text": str(hazard)}
-        )
     totals = done.report.totals
-    summary = (
-        f"At {m} × {n} × {k}: {done.report.instructions:,} warp instructions, {totals.wavefronts:,} wavefronts of "
-        f"shared memory where {totals.ideal_wavefronts:,} are possible, {totals.sectors:,} sectors of global memory."
-    )
     passed = bool(done.passed) and not notes
-    verdict = done.verdict if done.passed else str(done).split("\n")[0]
-    if done.passed:
-        verdict = "The result is right." if passed else "The result is right, and that is luck."
-    if exercise is not None:
-        try:
-            verdict, passed = str(exercise.check(kernel)), True
-        except SimulatorError as error:
-            verdict, passed = str(error), False
-    return _answer(passed, verdict, notes, "Hazards", summary, lines, _advice(lines), CLANG if edited else STORED, True)
-
-
-def _answer(
-    passed: bool,
-    verdict: str,
-    notes: list[dict[str, Any]],
-    heading: str,
-    summary: str = "",
-    lines: Sequence[dict[str, Any]] = (),
-    advice: str = "",
-    compiler: str = "",
-    counted: bool = False,
-) -> str:
-    return json.dumps(
-        {
-            "passed": passed,
-            "verdict": verdict,
-            "notes": notes,
-            "heading": heading,
-            "summary": summary,
-            "lines": list(lines),
-            "advice": advice,
-            "compiler": compiler,
-            "counted": counted,
-        }
-    )
-
-
-def _own(file: str | None, only: str = "") -> bool:
-    """Whether the text in the editor is this file. only: its name, where the rest of the kernel is another file."""
-    return file is not None and (file == only if only else file == "cell" or file.endswith(".cu"))
+    right = "The result is right." if passed else "The result is right, and that is luck."
+    return {
+        "passed": passed,
+        "verdict": right if done.passed else str(done).split("\n")[0],
+        "notes": notes,
+        "heading": "Hazards",
+        "summary": f"At {m} × {n} × {k}: {done.report.instructions:,} warp instructions, {totals.wavefronts:,} "
+        f"wavefronts of shared memory where {totals.ideal_wavefronts:,} are possible, {totals.sectors:,} sectors of "
+        "global memory.",
+        "lines": lines,
+        "advice": [_advice(lines)],
+        "compiled": done.compiled,
+        "counted": True,
+    }
 
 
 def _advice(lines: Sequence[dict[str, Any]]) -> str:

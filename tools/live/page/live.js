@@ -1,94 +1,120 @@
 // The page: an editor, and a worker that compiles and simulates. The page itself never computes, so it never freezes.
+import { annotate, clear, editor } from "./editor.js";
+import { keep, kept, packed, unpacked } from "./kept.js";
+import { argumentsOf, describe, launch, setLaunch } from "./launch.js";
+import { present } from "./result.js";
+
 const $ = (id) => document.getElementById(id);
-const kernels = await (await fetch("kernels.json")).json(); // {name: {title, source}}
+const kernels = await (await fetch("kernels.json")).json(); // {name: {title, group, source, launch?, task?, hint?}}
 const sizes = await (await fetch("sizes.json")).json(); // {simulator, compiler}: bytes that each of them downloads
-const escaped = (text) => text.replace(/[&<>"]/g, (char) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[char]);
+const FIRST = "own/transpose";
+const YOURS = "own/yours";
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
+const say = (text) => ($("state").textContent = text);
+const embedded = new URLSearchParams(location.search).has("embed"); // in another page, which is the site's first
+document.documentElement.classList.toggle("embed", embedded);
 
-// ---- The editor ----
+// ---- A question before something is lost, and a note ----
 
-ace.config.set("basePath", "ace");
-const editor = ace.edit("editor", { mode: "ace/mode/c_cpp", fontSize: 13, tabSize: 2, useSoftTabs: true, useWorker: false });
-editor.textInput.getElement().setAttribute("aria-label", "Source of the kernel");
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const dress = () => editor.setTheme(dark.matches ? "ace/theme/tomorrow_night" : "ace/theme/chrome");
-dark.addEventListener("change", dress);
-dress();
-
-let costs = new Map(); // line from 0 → text in the margin
-editor.session.gutterRenderer = {
-  getWidth: (session, last, config) => config.characterWidth * (costs.size ? 16 : 4),
-  getText: (session, row) => (costs.size ? `${costs.get(row) ?? ""} │${String(row + 1).padStart(4)}` : row + 1),
-};
-const marks = [];
-function clear() {
-  costs = new Map();
-  editor.session.clearAnnotations();
-  while (marks.length) editor.session.removeMarker(marks.pop());
-  editor.renderer.updateFull();
+function question(text, yes, no, then) {
+  $("ask").firstElementChild.textContent = text;
+  $("ask").hidden = false;
+  for (const [id, label, answer] of [["yes", yes, true], ["no", no, false]]) {
+    $(id).hidden = !label;
+    $(id).textContent = label;
+    $(id).onclick = () => {
+      $("ask").hidden = true;
+      then?.(answer);
+      editor.focus();
+    };
+  }
 }
-function mark(line, text, type) {
-  const Range = ace.require("ace/range").Range;
-  marks.push(editor.session.addMarker(new Range(line - 1, 0, line - 1, 1), "hazard", "fullLine"));
-  editor.session.setAnnotations([...editor.session.getAnnotations(), { row: line - 1, column: 0, text, type }]);
-}
-editor.session.on("change", () => costs.size && clear());
-
-// ---- A text in the address ----
-
-const bytesOf = async (stream) => new Uint8Array(await new Response(stream).arrayBuffer());
-async function packed(value) {
-  const text = new Blob([JSON.stringify(value)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
-  const binary = Array.from(await bytesOf(text), (byte) => String.fromCharCode(byte)).join("");
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-async function unpacked(text) {
-  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const value = JSON.parse(new TextDecoder().decode(await bytesOf(stream)));
-  if (!kernels[value.kernel] || typeof value.source !== "string") throw new Error("no kernel");
-  return value;
-}
+const note = (text) => question(text, "", "");
 
 // ---- Choice of the kernel ----
 
 const groups = new Map();
-for (const [name, { title }] of Object.entries(kernels)) {
-  const [ladder, rung] = name.split("/");
-  if (!groups.has(ladder)) {
-    const group = document.createElement("optgroup");
-    group.label = ladder;
-    groups.set(ladder, group);
-    $("kernel").append(group);
+for (const [name, { title, group }] of Object.entries(kernels)) {
+  if (!groups.has(group)) {
+    groups.set(group, document.createElement("optgroup"));
+    groups.get(group).label = group;
+    $("kernel").append(groups.get(group));
   }
-  groups.get(ladder).append(new Option(title ? `${rung}: ${title}` : rung, name));
+  const rung = name.startsWith("own/") ? title : name.startsWith("exercise/") ? `Exercise: ${title}` : `${name}  ${title}`;
+  groups.get(group).append(new Option(rung.trim(), name));
 }
-function show(name, source, line) {
+const chosen = () => $("kernel").value;
+const own = () => chosen().startsWith("own/");
+const original = (name) => ({ source: kernels[name].source, launch: kernels[name].launch });
+const written = () => ({ source: editor.getValue(), ...(own() ? { launch: launch() } : {}) });
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const edited = () => !same(written(), original(chosen()));
+
+let showing = false; // while a text is put into the editor, which is no edit
+function show(name, edit, line) {
+  const { source, launch } = { ...original(name), ...(edit ?? kept(name)) };
+  const { task, hint, parameters } = kernels[name];
+  showing = true;
   $("kernel").value = name;
-  editor.session.setValue(source ?? kernels[name].source);
+  editor.session.setValue(source);
+  $("launching").hidden = !name.startsWith("own/");
+  if (own()) {
+    heads = headsOf(original(name).source);
+    setLaunch(launch, headsOf(source) === heads ? parameters : []);
+  }
+  showing = false;
   clear();
-  const { task, hint } = kernels[name];
+  $("ask").hidden = true;
   $("task").hidden = !task;
-  $("task").innerHTML = task ? `<b>Exercise.</b> ${escaped(task)} <details><summary>Hint</summary>${escaped(hint)}</details>` : "";
-  $("result").textContent = "";
+  $("task").replaceChildren();
+  if (task) {
+    $("task").append(task);
+    $("task").insertAdjacentHTML("beforeend", " <details><summary>Hint</summary><span></span></details>");
+    $("task").querySelector("span").textContent = hint;
+  }
+  $("result").replaceChildren();
   if (line) editor.gotoLine(line, 0, true);
+  if (own()) look();
 }
-const exercise = () => $("kernel").value.startsWith("exercise/");
-const edited = () => exercise() || editor.getValue() !== kernels[$("kernel").value].source;
 $("kernel").onchange = () => {
-  history.replaceState(null, "", `#kernel=${$("kernel").value}`);
-  show($("kernel").value);
+  history.replaceState(null, "", `#kernel=${chosen()}`);
+  show(chosen());
 };
-$("reset").onclick = () => show($("kernel").value);
+function changed() {
+  if (showing) return;
+  clear();
+  if (!worker && !embedded) begin(); // who writes will run it
+  if (location.hash.startsWith("#text=")) history.replaceState(null, "", `#kernel=${chosen()}`);
+  keep(chosen(), edited() ? written() : null);
+  if (own()) look();
+  else if (!chosen().startsWith("exercise/") && /__global__/.test(editor.getValue()) && !/\bgemm\s*\(/.test(editor.getValue()))
+    question("This text has no kernel called gemm, so it is one of your own.", "Open it as such", "Not now", (yes) => {
+      if (!yes) return;
+      const source = editor.getValue();
+      keep(chosen(), null);
+      if (kept(YOURS)) question("You have a kernel of your own here already.", "Replace it", "Keep it", (yes) => yes && show(YOURS, { source }));
+      else show(YOURS, { source });
+    });
+}
+editor.session.on("change", changed);
+$("launch").oninput = changed;
+$("launch").onsubmit = (event) => event.preventDefault();
+$("reset").onclick = () => {
+  const back = () => {
+    editor.setValue(original(chosen()).source, -1); // unlike a new session, it can be undone
+    if (own()) setLaunch(original(chosen()).launch, kernels[chosen()].parameters);
+    changed();
+  };
+  if (edited()) question("The original text takes the place of what you wrote.", "Take the original", "Keep mine", (yes) => yes && back());
+};
 $("share").onclick = async () => {
-  const text = await packed({ kernel: $("kernel").value, source: editor.getValue() });
+  const text = await packed({ kernel: chosen(), ...written() });
   history.replaceState(null, "", `#text=${text}`);
   try {
-    await navigator.clipboard.writeText(location.href);
-    say("The link is copied: it holds the whole text.");
+    await navigator.clipboard.writeText(location.href.replace(location.search, ""));
+    say("The link is copied: it holds the text and the launch.");
   } catch {
-    say("The address of this page now holds the whole text: copy it from there.");
+    say("The address of this page now holds all of it: copy it from there.");
   }
 };
 
@@ -97,7 +123,7 @@ $("share").onclick = async () => {
 let worker = null;
 let ready = null; // a promise while the simulator is loading or loaded
 let waiting = null; // {resolve, reject} of the request in progress
-const say = (text) => ($("state").textContent = text);
+let last = Promise.resolve(); // the request before
 function begin() {
   worker = new Worker("worker.js", { type: "module" });
   worker.onmessage = ({ data }) => {
@@ -105,17 +131,30 @@ function begin() {
       $("progress").hidden = data.progress >= 1;
       $("progress").value = data.progress;
       say(data.says);
-    } else if (data.error) waiting?.reject(new Error(data.error));
+      if (data.compiles)
+        note(`This text has to be compiled. The compiler has ${megabytes(sizes.compiler)}, once; the browser keeps it.`);
+    } else if (data.error) waiting?.reject(Object.assign(new Error(data.error), { fatal: data.fatal }));
     else waiting?.resolve(data);
   };
-  worker.onerror = (event) => waiting?.reject(new Error(event.message || "the worker could not be started"));
-  ready = ask({ what: "begin" });
+  worker.onerror = (event) => waiting?.reject(Object.assign(new Error(event.message || "The worker could not be started."), { fatal: true }));
+  ready = send({ what: "begin" });
+  ready.catch(() => {});
 }
-function ask(message) {
+function send(message) {
   return new Promise((resolve, reject) => {
     waiting = { resolve, reject };
     worker.postMessage(message);
   });
+}
+// Ask the worker, which is started if there is none, when it has answered what was asked before.
+function ask(message) {
+  const answer = last.then(async () => {
+    if (!worker) begin();
+    await ready;
+    return send(message);
+  });
+  last = answer.catch(() => {});
+  return answer;
 }
 function end() {
   worker?.terminate();
@@ -123,85 +162,100 @@ function end() {
   $("progress").hidden = true;
 }
 
-// ---- Run ----
+// ---- The kernels of a text ----
 
-function present(answer) {
-  clear();
-  for (const line of answer.lines) {
-    const times = line.ideal && line.wavefronts > line.ideal ? ` ×${(line.wavefronts / line.ideal).toFixed(1)}` : "";
-    if (line.wavefronts && line.here) costs.set(line.line - 1, `${line.wavefronts.toLocaleString("en")}${times}`);
-  }
-  for (const note of answer.notes) if (note.line) mark(note.line, note.text, "error");
-  editor.renderer.updateFull();
-  const rows = answer.lines
-    .map(
-      (line) =>
-        `<tr><td>${line.line}</td><td class="code">${escaped(line.text)}</td><td>${line.wavefronts.toLocaleString("en")}</td>` +
-        `<td>${line.ideal.toLocaleString("en")}</td><td>${line.sectors.toLocaleString("en")}</td></tr>`,
-    )
-    .join("");
-  $("result").innerHTML =
-    `<p class="${answer.passed ? "good" : "bad"}">${escaped(answer.verdict)}</p>` +
-    (answer.notes.length
-      ? `<h2>${answer.heading}</h2><ul>${answer.notes.map((note) => `<li>${note.line ? `<b>Line ${note.line}.</b> ` : ""}${escaped(note.text)}</li>`).join("")}</ul>`
-      : answer.counted
-        ? `<p>No race and no missing fence was found.</p>`
-        : "") +
-    (answer.summary ? `<p>${escaped(answer.summary)}</p>` : "") +
-    (rows
-      ? `<h2>What the lines ${exercise() ? "of the whole kernel " : ""}cost</h2><div class="table" tabindex="0"><table><thead><tr><th>line</th><th>source</th><th>wavefronts</th><th>least possible</th><th>sectors</th></tr></thead><tbody>${rows}</tbody></table></div>`
-      : "") +
-    (answer.advice ? `<p>${escaped(answer.advice)}</p>` : "") +
-    (answer.compiler ? `<p class="small">${escaped(answer.compiler)}</p>` : "");
+const headsOf = (text) => (text.match(/__global__[^{;]*/g) ?? []).join("\n");
+let heads = null; // the heads of the kernels that the form describes
+let later = 0;
+function look() {
+  const found = headsOf(editor.getValue());
+  if (found === heads || !found) return;
+  clearTimeout(later);
+  later = setTimeout(async () => {
+    heads = found;
+    try {
+      const list = await ask({ what: "kernels", source: editor.getValue() });
+      if (!own() || heads !== found) return;
+      describe(list);
+      keep(chosen(), edited() ? written() : null);
+      if (!running) say("");
+    } catch (error) {
+      say(error.message);
+      if (error.fatal) end();
+    }
+  }, 400);
 }
 
-let agreed = false; // whether the reader has been told how large the compiler is
+// ---- Run ----
+
+$("launching").open = !embedded && matchMedia("(min-width: 60rem)").matches;
+let running = false;
 async function run() {
-  const request = { what: "run", kernel: $("kernel").value, source: editor.getValue(), edited: edited() };
-  if (request.edited && !agreed) {
-    $("ask").hidden = false;
-    $("ask").textContent = `This text has to be compiled. The compiler has ${megabytes(sizes.compiler)}, once; the browser keeps it.`;
-    agreed = true;
-  }
+  if (running || $("run").disabled) return;
+  running = true;
+  const request = { name: chosen(), source: editor.getValue(), launch: own() ? launch() : null };
   $("run").disabled = true;
   $("stop").hidden = false;
   const begun = performance.now();
+  let answer;
   try {
-    if (!worker) begin();
-    await ready;
-    say(request.edited ? "compiles and runs …" : "runs …");
-    const answer = await ask(request);
-    present(answer);
+    const asked = ask({ what: "run", asked: JSON.stringify(request) });
+    if (worker) say("runs …");
+    answer = await asked;
+    const line = present($("result"), answer, request.name, argumentsOf());
+    if (editor.getValue() === request.source) annotate(answer.lines, answer.notes, line);
+    if (!embedded && !matchMedia("(min-width: 60rem)").matches) $("result").scrollIntoView({ block: "nearest" });
     say(`${((performance.now() - begun) / 1000).toFixed(1)} s`);
-    window.lastAnswer = { ...answer, seconds: (performance.now() - begun) / 1000 };
   } catch (error) {
     say("");
-    $("result").innerHTML = `<p class="bad">${escaped(error.message)}</p><p>Your text is unchanged. Press Run to try again.</p>`;
-    window.lastAnswer = { error: error.message };
-    end();
+    answer = { error: error.message };
+    $("result").innerHTML = `<p class="bad"></p><p>Your text is unchanged. Press Run to try again.</p>`;
+    $("result").firstElementChild.textContent = error.message;
+    if (error.fatal) end();
   }
-  $("ask").hidden = true;
-  $("run").disabled = false;
+  window.lastAnswer = { ...answer, seconds: (performance.now() - begun) / 1000 };
+  if ($("yes").hidden) $("ask").hidden = true;
+  $("run").disabled = running = false;
   $("stop").hidden = true;
 }
 $("run").onclick = run;
 $("stop").onclick = () => {
-  waiting?.reject(new Error("Stopped."));
+  waiting?.reject(Object.assign(new Error("Stopped."), { fatal: true }));
   end();
+};
+addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    run();
+  }
+}, true);
+$("result").onclick = ({ target }) => {
+  const line = Number(target.closest("[data-line]")?.dataset.line);
+  if (line) {
+    editor.gotoLine(line, 0, true);
+    editor.focus();
+  }
 };
 
 // ---- Begin ----
 
 const first = new URLSearchParams(location.hash.slice(1));
-let named = first.get("kernel");
-show(kernels[named] ? named : "t4/03_swizzled", undefined, Number(first.get("line")) || 0);
-if (named && !kernels[named]) say(`There is no kernel ${named}; t4/03_swizzled is shown.`);
+const named = first.get("kernel");
+show(kernels[named] ? named : FIRST, undefined, Number(first.get("line")) || 0);
+if (named && !kernels[named]) say(`There is no kernel ${named}; the first one is shown.`);
 if (first.has("text")) {
   try {
-    const { kernel, source } = await unpacked(first.get("text"));
-    show(kernel, source);
+    const { kernel, ...edit } = await unpacked(first.get("text"));
+    if (!kernels[kernel] || typeof edit.source !== "string") throw new Error("no kernel");
+    const mine = kept(kernel);
+    show(kernel, edit);
+    if (mine && !same(mine, written()))
+      question("The address has another text than the one that you wrote here.", "Show mine", "Keep that of the address", (yes) => {
+        if (yes) history.replaceState(null, "", `#kernel=${kernel}`);
+        show(kernel, yes ? mine : edit);
+      });
   } catch {
-    say("The text in this address is damaged; the original of t4/03_swizzled is shown.");
+    say("The text in this address is damaged; the first kernel is shown.");
   }
 }
 if (typeof WebAssembly === "undefined" || typeof Worker === "undefined") {

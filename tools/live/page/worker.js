@@ -51,7 +51,7 @@ async function begin() {
 let clang = null;
 async function compiler() {
   if (clang) return;
-  report("loads the compiler …", 0.05);
+  postMessage({ says: "loads the compiler …", progress: 0.05, compiles: true });
   clang = await loadClang((share) => report("loads the compiler …", Math.min(0.99, share)));
   report("starts …", 1);
   python.globals.get("lab_page").use_clang(clang);
@@ -60,12 +60,21 @@ async function compiler() {
 onmessage = async ({ data }) => {
   try {
     if (data.what === "begin") await begin();
-    if (data.what !== "run") return postMessage({});
-    if (data.edited) await compiler();
-    postMessage(JSON.parse(python.globals.get("lab_page").run(data.kernel, data.source, data.edited)));
+    if (data.what === "begin") return postMessage({});
+    const page = python.globals.get("lab_page");
+    if (data.what === "kernels") return postMessage(JSON.parse(page.kernels(data.source)));
+    let answer = JSON.parse(page.run(data.asked));
+    if (answer.needs === "compiler") {
+      await compiler();
+      report("compiles and runs …", 1);
+      answer = JSON.parse(page.run(data.asked));
+    }
+    postMessage(answer);
   } catch (error) {
     const text = String(error.message ?? error).trim().split("\n");
     const told = text.findLast((line) => /^[\w.]*(Error|Exception|Interrupt)\b/.test(line)) ?? text.at(-1);
-    postMessage({ error: told.replace(/^[\w.]*Error: /, "") });
+    // Without Python, or with one that has stopped, nothing goes on; a compiler that did not come can be asked for again.
+    const fatal = data.what === "begin" || !/compiler could not be loaded/.test(told);
+    postMessage({ error: told.replace(/^[\w.]*Error: /, ""), fatal });
   }
 };

@@ -72,3 +72,21 @@ def test_a_replay_keeps_the_limits_of_its_launch(cuda, limits):
     assert report.inspect(5, block=0).active.all()
     with pytest.raises(gpu_simulator.BudgetExceeded, match="it spins at kernel.cu:3"):
         report.inspect(5, block=1)
+
+
+def test_many_blocks_that_end_are_not_said_to_spin(cuda):
+    source = 'extern "C" __global__ void kernel(int* out) { out[threadIdx.x] = threadIdx.x; }'
+    with pytest.raises(
+        gpu_simulator.BudgetExceeded, match=r"^[\d,]+ of 1,048,576 blocks ran before .*: more than"
+    ) as one:
+        cuda(source, np.zeros(32, np.int32), grid=1 << 20, block=32, max_instructions=200_000)
+    assert "spins" not in str(one.value) and one.value.line == 1
+
+
+def test_one_of_many_blocks_that_waits_for_ever_spins(cuda):
+    source = """extern "C" __global__ void kernel(volatile int* flag) {
+  if (blockIdx.x == 3000) while (flag[0] == 0);
+  flag[1] = 1;
+}"""
+    with pytest.raises(gpu_simulator.BudgetExceeded, match="it spins at kernel.cu:2"):
+        cuda(source, np.zeros(2, np.int32), grid=4000, block=32, max_instructions=60_000)

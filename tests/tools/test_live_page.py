@@ -1,0 +1,190 @@
+"""The live page without a browser: what its Python answers, and the list of kernels that it offers."""
+
+import importlib
+import json
+import sys
+from hashlib import sha256
+
+import pytest
+
+from gemm_lab import catalog
+from gemm_results.errors import LabError
+from gpu_simulator.compiler import nvrtc
+from gpu_simulator.errors import ConfigError
+from tools.live import build, wheels
+
+ADD = """#include <cstdio>
+__global__ void add(const float* a, const float* b, float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+int main() { return 0; }
+"""
+LAUNCH = {
+    "kernel": "add",
+    "grid": "4",
+    "block": "256",
+    "args": ["f32:1000:ones", "f32:1000:arange", "f32:1000", "1000"],
+}
+
+
+@pytest.fixture(scope="module")
+def lab_page():
+    """The modules of the page by name, with the compiler that is here."""
+    sys.path.insert(0, str(build.PAGE))
+    try:
+        found = importlib.import_module("lab_page")
+        nvrtc.use_stored(None)
+        yield found
+    finally:
+        sys.path.remove(str(build.PAGE))
+
+
+def run(lab_page, name, source, **launch):
+    return json.loads(lab_page.run(json.dumps({"name": name, "source": source, "launch": {**LAUNCH, **launch}})))
+
+
+def test_kernels_are_found_with_words_for_their_parameters(lab_page):
+    source = """template <typename T, int N> __global__ void first(const T* __restrict__ in, float4* out, double s, T n) {}
+__global__ void second(const half* a, __nv_bfloat16* b, unsigned char* c, size_t n, const int (*d)[4]) {
+  int row = threadIdx.y;
+}
+int main() { first<float, 3><<<1, 2>>>(0, 0, 0, 0); }"""
+    first, second = json.loads(lab_page.kernels(source))
+    assert first["name"] == "first<float, 3>" and first["words"] == ["f32:64x64:random", "f32:64x64x4", "1.0", "1.0"]
+    assert second["words"] == ["f16:64x64:random", "bf16:64x64", "u8:64x64", "64", "i32:64x64:random"]
+    assert (second["grid"], second["block"]) == ("4,4", "16,16") and second["parameters"][1] == "__nv_bfloat16* b"
+    (halves,) = json.loads(lab_page.kernels("__global__ void k(half a, __nv_bfloat16 b, float4* c) {}"))
+    assert halves["words"] == ["f16=1.0", "bf16=1.0", "f32:1024x4"]
+    (flat,) = json.loads(lab_page.kernels(ADD))
+    assert (flat["grid"], flat["block"], flat["words"][3]) == ("4", "256", "1024")
+    assert json.loads(lab_page.kernels("int x;")) == []
+
+
+def test_a_kernel_of_ones_own(lab_page):
+    answer = run(lab_page, "own/yours", ADD, more="--print 2[0:3]")
+    assert answer["passed"] and answer["printed"] == ["2[0:3] = [1., 2., 3.]"] and not answer["notes"]
+    assert [line["line"] for line in answer["lines"]] == [4] and answer["lines"][0]["least_sectors"] == 375
+    assert answer["arrays"][2][2] == "changed 1,000 of 1,000"
+    halves = (
+        "#include <cuda_bf16.h>\n__global__ void add(__nv_bfloat16* a) { a[threadIdx.x] = __float2bfloat16(1.5f); }"
+    )
+    assert run(lab_page, "own/yours", halves, args=["bf16:256"])["arrays"][0][3] == "1.5 1.5 1.5 1.5 1.5 1.5 …"
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({"args": ["f32:1000"] * 3}, "add takes 4 arguments, not 3."),
+        ({"args": ["f16:1000", *LAUNCH["args"][1:]]}, "float16"),
+        ({"grid": "four"}, "The launch cannot be read: argument --grid"),
+        ({"more": "--save out.npy"}, "--save is an option of the command line"),
+        ({"more": "--smem 'x"}, "The further options cannot be read"),
+        ({"kernel": "sub"}, "kernel called sub"),
+    ],
+)
+def test_a_launch_that_cannot_be_is_a_sentence(lab_page, change, said):
+    answer = run(lab_page, "own/yours", ADD, **change)
+    assert not answer["passed"] and said in answer["notes"][0]["text"]
+
+
+def test_a_message_is_a_sentence_at_its_line_and_the_rest_is_folded(lab_page):
+    (note,) = run(lab_page, "own/yours", ADD, grid="5", args=[*LAUNCH["args"][:3], "2000"])["notes"]
+    assert note["line"] == 4 and note["text"].startswith("Block (3, 0, 0), thread (232, 0, 0) accessed 4 bytes")
+    assert "kernel.cu" not in note["text"] and "PTX" not in note["text"] and "PTX line" in note["more"]
+    (note,) = run(lab_page, "own/yours", ADD.replace("c[i] =", "while (true) c[i] ="), more="--max-seconds 1")["notes"]
+    assert note["line"] == 4 and "it spins at line 4, or does too much" in note["text"] and ":4" not in note["text"]
+    (note,) = run(lab_page, "own/yours", ADD.replace("int i", "itn i"))["notes"][:1]
+    assert note["line"] == 3 and "itn" in note["text"]
+
+
+def test_a_fault_of_a_rung_and_of_an_exercise_is_said_at_its_line(lab_page):
+    source = catalog.kernel("simt/01_naive").source
+    line = 1 + source[: source.index("d[")].count("\n")
+    (note,) = run(lab_page, "simt/01_naive", source.replace("d[", "d[1 << 28 | ", 1))["notes"]
+    assert note["line"] == line and "past the end of argument" in note["text"] and "cell:" not in note["text"]
+    offered = build.kernels()["exercise/06_swizzle"]["source"]
+    answer = run(lab_page, "exercise/06_swizzle", "// mine\n" + offered.replace("int row", "itn row", 1))
+    assert answer["notes"][0]["line"] == 2 + offered[: offered.index("int row")].count("\n")
+
+
+def test_a_defect_of_the_simulator_is_no_end_of_the_page(lab_page, monkeypatch):
+    monkeypatch.setattr(lab_page.own_kernels, "simulate", lambda *_: 1 / 0)
+    answer = run(lab_page, "own/yours", ADD)
+    assert not answer["passed"] and "a defect of it" in answer["verdict"]
+    assert answer["notes"][0]["text"] == "ZeroDivisionError: division by zero"
+
+
+def test_without_a_compiler_the_page_asks_for_it(lab_page, monkeypatch):
+    monkeypatch.setattr(nvrtc, "stored", build.PAGE)
+    monkeypatch.setattr(nvrtc, "version", _no_compiler)
+    monkeypatch.setattr(lab_page.clang, "installed", lambda: False)
+    assert run(lab_page, "own/yours", ADD) == {"needs": "compiler"}
+
+
+def _no_compiler():
+    from gpu_simulator.errors import MissingDependency
+
+    raise MissingDependency("There is no compiler here.")
+
+
+def test_what_the_command_line_says_of_its_words_is_said_here_too(lab_page):
+    with pytest.raises(ConfigError, match="“nothing” is not an argument"):
+        lab_page.own_kernels.simulate(ADD, {**LAUNCH, "args": ["nothing"]})
+
+
+def test_packages_for_pyodide_come_by_their_hashes(tmp_path):
+    names = {"numpy": "a", "ml-dtypes": "b", "matplotlib": "c", "six": "d", "other": "e"}
+    depends = {"ml-dtypes": ["numpy"], "matplotlib": ["numpy", "six"]}
+    entries = {
+        name: {"file_name": file, "sha256": sha256(file.encode()).hexdigest(), "depends": depends.get(name, [])}
+        for name, file in names.items()
+    }
+    files = wheels.wanted({"packages": entries})
+    assert list(files) == ["a", "b", "c", "d"]
+    (tmp_path / "far").mkdir()
+    for file in files:
+        (tmp_path / "far" / file).write_text(file)
+    address = (tmp_path / "far").as_uri() + "/"
+    assert wheels.fetch(files, tmp_path / "here", address) == ["a", "b", "c", "d"]
+    (tmp_path / "here" / "b").write_text("half of it")
+    assert wheels.fetch(files, tmp_path / "here", address) == ["b"]
+    (tmp_path / "far" / "c").write_text("another")
+    (tmp_path / "here" / "c").unlink()
+    with pytest.raises(LabError, match="c is not the file that Pyodide"):
+        wheels.fetch(files, tmp_path / "here", address)
+    assert not (tmp_path / "here" / "c").exists()
+    with pytest.raises(LabError, match="z cannot be fetched"):
+        wheels.fetch({"z": "0"}, tmp_path / "here", address)
+
+
+def test_the_page_offers_every_rung_and_exercise_by_chapter():
+    offered = build.kernels()
+    assert set(catalog.kernels()) <= set(offered) and next(iter(offered)) == "own/transpose"
+    groups = list(dict.fromkeys(one["group"] for one in offered.values()))
+    assert groups[0] == build.BEGIN and groups[-1] == build.FURTHER and groups[1:-1] == sorted(groups[1:-1])
+    assert offered["t4/03_swizzled"]["group"].startswith("06a")
+    assert offered["exercise/06_swizzle"]["task"] and offered["exercise/06_swizzle"]["group"].startswith("06a")
+
+
+def test_the_first_kernel_is_slow_and_its_instruction_mends_it(lab_page):
+    first = build.kernels()["own/transpose"]
+    assert first["source"].count("\n") <= 15 and "write + 1" in first["source"]
+    launch = first["launch"]
+    costs = [
+        [(line["line"], line["wavefronts"] // line["ideal"]) for line in answer["lines"]]
+        for answer in (
+            run(lab_page, "own/transpose", source, **launch)
+            for source in (first["source"], first["source"].replace("[TILE];", "[TILE + 1];"))
+        )
+    ]
+    assert costs == [[(10, 1), (13, 32)], [(10, 1), (13, 1)]] and "line 13" in first["task"]
+
+
+def test_the_stored_kernels_need_no_compiler(lab_page, monkeypatch, tmp_path):
+    monkeypatch.setattr(build.catalog, "kernels", dict)
+    build.store_ptx(tmp_path)
+    monkeypatch.setattr(nvrtc, "stored", tmp_path)
+    monkeypatch.setattr(nvrtc, "version", _no_compiler)
+    for name, one in ((name, one) for name, one in build.kernels().items() if name.startswith("own/")):
+        assert run(lab_page, name, one["source"], **one["launch"])["passed"]
