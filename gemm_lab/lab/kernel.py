@@ -14,6 +14,7 @@ from gemm_lab.catalog import KernelSpec
 from gemm_lab.lab.actions import multiplying, running, source
 from gemm_lab.lab.here import RECORDED_ON, Here, here
 from gemm_lab.lab.run import Run
+from gemm_lab.problem import Problem
 from gemm_lab.source_text import Edit
 from gemm_look.card import folded
 from gpu_simulator.argument_checks import checked
@@ -60,7 +61,7 @@ class Kernel:
         return self.spec.name
 
     @property
-    def problem(self) -> catalog.Problem:
+    def problem(self) -> Problem:
         """The operation that the kernel computes, with the tensor maps of this configuration."""
         return self.spec.problem.configured(self.config)
 

@@ -32,7 +32,7 @@ def product(a, b, scale_a=None, scale_b=None):
 def test_a_kernel_multiplies_arrays_of_8_bits_with_and_without_scales():
     a, b, scale_a, scale_b = matrices()
     assert np.array_equal(lab.kernel("hopper_fp8/01_fast_sums").gemm(a, b), product(a, b))
-    scaled = lab.kernel("hopper_fp8/04")
+    scaled = lab.kernel("hopper_fp8/04_block_scales")
     assert np.array_equal(scaled.gemm(a, b, scale_a=scale_a, scale_b=scale_b), product(a, b, scale_a, scale_b))
     turned = np.asfortranarray(scale_a)  # the same numbers, stored the other way round
     assert np.array_equal(scaled.gemm(a, b, scale_a=turned, scale_b=scale_b), product(a, b, scale_a, scale_b))
@@ -42,7 +42,7 @@ def test_tensors_of_torch_give_a_tensor():
     torch = pytest.importorskip("torch")
     a, b, scale_a, scale_b = matrices()
     left, right = (torch.from_numpy(x.view(np.int8)).view(torch.float8_e4m3fn) for x in (a, b))
-    d = lab.kernel("hopper_fp8/04").gemm(
+    d = lab.kernel("hopper_fp8/04_block_scales").gemm(
         left, right, scale_a=torch.from_numpy(scale_a), scale_b=torch.from_numpy(scale_b)
     )
     assert d.dtype == torch.bfloat16
