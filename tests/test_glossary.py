@@ -102,6 +102,7 @@ SPELLED = {
     "stall": r"stalls?|stalled",
     "spill": r"spills?|spilled",
     "latency": r"latenc(?:y|ies)",
+    "scale": None,  # an everyday word, too, as of an axis
     "gain": None,  # an everyday word, until notebook 12 gives it a number
     "parity": r"parit(?:y|ies)",
     "proxy": r"prox(?:y|ies)",
@@ -110,6 +111,7 @@ SPELLED = {
 }
 # (notebook, term): why it may stand there although a later notebook teaches it.
 EXCEPTIONS = {
+    ("11b", "promotion"): "a tensor map's promotion to 128 bytes of L2 is another thing",
     ("00", "wgmma"): "the list of notebooks says in the row of 08 that an RTX 5090 has none",
 }
 # These are being rewritten. Take a number out of the list once its notebook passes; then a failure is one again.

@@ -55,31 +55,31 @@ def test_tensors_of_torch_give_a_tensor():
     ("name", "changes", "error", "sentence"),
     [
         (
-            "04",
+            "04_block_scales",
             {"a": lambda a: a.astype(np.float32)},
             ConfigError,
             r"A is float32; .*astype\(ml_dtypes.float8_e4m3fn\)",
         ),
-        ("04", {"b": lambda b: b.astype(ml_dtypes.float8_e5m2)}, ConfigError, "B is float8_e5m2"),
+        ("04_block_scales", {"b": lambda b: b.astype(ml_dtypes.float8_e5m2)}, ConfigError, "B is float8_e5m2"),
         (
-            "04",
+            "04_block_scales",
             {"scale_a": lambda s: s.T},
             SizeError,
             r"\(40, 3\); .* has to be \(3, 40\), \(K / 128, M\) .*transposed",
         ),
         (
-            "04",
+            "04_block_scales",
             {"scale_b": lambda s: s[:1]},
             SizeError,
             r"\(1, 3\); .* has to be \(2, 3\), \(N / 128, K / 128\) rounded up",
         ),
         (
-            "04",
+            "04_block_scales",
             {"scale_b": lambda s: s.astype(np.float64)},
             ConfigError,
             "scale_b is float64; this kernel takes float32",
         ),
-        ("04", {"scale_b": lambda s: None}, ConfigError, r"pass scale_b, float32 of shape \(2, 3\)"),
+        ("04_block_scales", {"scale_b": lambda s: None}, ConfigError, r"pass scale_b, float32 of shape \(2, 3\)"),
         ("01_fast_sums", {}, ConfigError, "without scales; leave out scale_a and scale_b"),
     ],
 )

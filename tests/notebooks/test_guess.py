@@ -127,6 +127,7 @@ EXACT = {
     "07_copies": 6, "07_narrow": 8, "08_ninth": 168, "09_loads": 4, "09_blocks": 2,
     "10_strips": 64, "10_rows": 512, "10_start": 168, "10_moved": 240, "10_level": 64, "10_read": 5120, "10_fitted": 112, "11_held": 128,
     "11_row": 9, "11_owner": 2, "11_added": 6, "11_gaps": 15, "11_bytes": 32, "12_bigger": 1024,
+    "13_numbers": 7, "13_width": 128,
 }  # fmt: skip
 
 

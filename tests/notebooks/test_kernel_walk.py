@@ -52,8 +52,8 @@ REGION = SOURCE.partition("// region: layout\n")[2].partition("// end region")[0
 @pytest.mark.parametrize(
     ("line", "text", "most"),
     [  # a region's card also shows the rest of the kernel, without what later exercises ask for
-        ("t4/03_swizzled --as mine", SOURCE, 17),
-        ("t4/03_swizzled --region layout --as mine", REGION, 20),
+        ("t4/03_swizzled --as mine", SOURCE, 18),
+        ("t4/03_swizzled --region layout --as mine", REGION, 21),
     ],
     ids=["whole", "region"],
 )

@@ -138,7 +138,7 @@ def test_another_version_is_a_sentence(session, monkeypatch):
     with pytest.raises(ServerError, match="uses version 4 of the protocol and your machine uses version 99"):
         job(session, compiled())
     session.close()
-    with pytest.raises(ServerError, match="messages 3.*messages 99.*same version"):
+    with pytest.raises(ServerError, match="messages 4.*messages 99.*same version"):
         job(session, compiled())
 
 
