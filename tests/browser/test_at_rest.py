@@ -50,6 +50,7 @@ WIDGETS = {
 PLAYERS = {"mbarrier_stepper": "step", "tile_walker": "step", "zoom": "step", "wavefront_stepper": "wavefront"}
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", WIDGETS)
 def test_at_rest_nothing_is_called(widget_page, name):
     page = widget_page("light", 824, 900)
@@ -70,6 +71,7 @@ def test_the_count_would_see_a_loop(widget_page):
     assert page.evaluate("window.calls") > 5
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", PLAYERS)
 def test_what_plays_out_of_sight_stands_still_and_goes_on_in_sight(widget_page, name):
     page = widget_page("light", 824, 900)

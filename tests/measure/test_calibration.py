@@ -154,7 +154,8 @@ def predicted_turn(one, gpu):
     return cycles(2) - cycles(1)
 
 
-@pytest.mark.parametrize("gpu", ["h200", pytest.param("t4", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("gpu", ["h200", "t4"])
 def test_calibrating_the_model_gives_its_constants(gpu):
     chosen = experiments(data_sheets.gpu(gpu).arch)
     found = constants_of({name: predicted_turn(one, gpu) for name, one in chosen.items()})

@@ -34,7 +34,12 @@ sys.exit(not done.success)
 def entered(cell: str, folder: Path) -> Counter:
     """{package: how many of its files a cell enters} in a new process, with nothing compiled before."""
     folders = {name: str(folder) for name in ("HOME", "IPYTHONDIR", "GEMM_LAB_CACHE")}
-    env = {**os.environ, **folders, "PYTHONPATH": os.pathsep.join(sys.path), "GEMM_LAB_BACKEND": "simulator"}
+    env = {
+        **os.environ,
+        **folders,
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'packages'}",
+        "GEMM_LAB_BACKEND": "simulator",
+    }
     listed = folder / "entered.txt"
     done = subprocess.run(
         [sys.executable, "-c", WALK, cell, str(listed)], cwd=ROOT, env=env, capture_output=True, text=True
@@ -59,5 +64,5 @@ REGION = SOURCE.partition("// region: layout\n")[2].partition("// end region")[0
 )
 def test_a_cell_enters_few_files(line, text, most, tmp_path):
     files = entered(f"%%kernel {line} -n 256\n{text}", tmp_path)
-    assert 10 < files["gemm_lab"] <= most and files["gpu_simulator"] > 10, "a walk that goes through the simulator"
+    assert 10 < files["gemm_lab"] <= most and files["gpu_simulator"] > 10, files
     assert files["gpu_runner"] == 0, "without a GPU nothing of it is needed"

@@ -123,7 +123,8 @@ with api.gradebook as gradebook:
 """
 
 
-@pytest.mark.parametrize("student, score", [("solved", 10.0), pytest.param("untouched", 0.0, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("student, score", [("solved", 10.0), ("untouched", 0.0)])
 def test_its_notebook_becomes_an_assignment_and_is_graded(python, student, score):
     pytest.importorskip("nbgrader", reason="needs the extra course")
     assert len(CELLS) == 3

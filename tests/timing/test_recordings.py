@@ -99,6 +99,7 @@ def test_a_prediction_and_a_recording_take_the_same_cycles():
 # ---- What a learner asks for ----
 
 
+@pytest.mark.long
 def test_without_a_wish_a_turn_of_the_main_loop_is_shown():
     found = lab.kernel("ampere/04_swizzled").predicted_timeline(n=2048)
     assert found.end - found.start == 400
@@ -122,6 +123,7 @@ def test_an_edited_region_is_found_by_its_name():
     )
 
 
+@pytest.mark.long
 def test_conflicts_keep_shared_memory_busy_and_tensor_cores_idle():
     slow, fast = (lab.kernel(name).predicted_timeline(n=2048, where="multiply") for name in ("ampere/02", "ampere/04"))
     assert slow.busy["shared memory"] > fast.busy["shared memory"]
