@@ -1,4 +1,4 @@
-"""Short tables of what was recorded or published: speeds beside one rival or several, states of warps, two counts of conflicts.
+"""Short tables of what was recorded or published: speeds beside rivals, states of warps, two counts of conflicts.
 
 Kernels are named in full, as in results/.
 """
