@@ -140,6 +140,7 @@ def test_what_the_notebook_says_about_the_rungs_and_cublas(regime):
     few = small_products.recorded(64, regime=regime)
     assert all(few.split(parts).dram_us < 1.14 * few.split(parts).l2_us for parts in (2, 4, 8))
     assert few.of("03_cluster").dram_us < 1.14 * few.of("03_cluster").l2_us
+    assert few.of("cublas").l2_us < 9.2 and 13.5 < 64 * 4096 * 4096 / (192 * 768 * 512) < 14.5, "said in 11b"
     names = [(m, "splitK" in name) for m, name, _ in small_products.library_kernels()]
     assert names == [(16, True), (16, True), (32, True), (32, True), (64, False)]
 
