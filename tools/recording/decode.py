@@ -146,7 +146,7 @@ def _algorithms(device: Device, stream: int, a: list, b: list, d: list) -> dict[
     what, places = vars(kernel("decode/01_one_tile").problem), [each.data_ptr() for each in d]
     sets = [tuple(SimpleNamespace(address=one.data_ptr()) for one in three) for three in zip(a, b, d, strict=True)]
     shape = len(a[0]), EDGE, EDGE
-    found = cublaslt.candidates(device, what, sets, *shape, 1.0, 0.0, what["dtype_in"], [], stream)
+    found = cublaslt.candidates(device, what, sets, *shape, 1.0, 0.0, what["dtype_in"], [], stream=stream)
     return {
         name: lambda one, two, out, calls=calls: calls[places.index(out.data_ptr())]() for name, calls in found.items()
     }

@@ -82,8 +82,8 @@ def _made(function: Any, *arguments: Any) -> c_void_p:
 
 def candidates(
     device: Device, problem: dict[str, Any], operands: Sequence[tuple[Buffer, Buffer, Buffer]], m: int, n: int, k: int,
-    alpha: float, beta: float, dtype_in: str, scratch: list[Buffer], kind: str = "cublaslt_best",
-    scales: Sequence[tuple[Buffer, Buffer]] = (), stream: int = 0,
+    alpha: float, beta: float, dtype_in: str, scratch: list[Buffer], *,
+    kind: str = "cublaslt_best", scales: Sequence[tuple[Buffer, Buffer]] = (), stream: int = 0,
 ) -> dict[str, list[Callable[[], None]]]:  # fmt: skip
     """{name of an algorithm: one callable for each (A, B, D) of `operands`}, in the order of the heuristic.
 

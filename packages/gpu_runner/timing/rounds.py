@@ -280,7 +280,9 @@ def alternatives(
     m, n, k = copies[0].m, copies[0].n, copies[0].k
     beta = beta if problem["uses_c"] else 0.0
     scales = [(inputs.scale_a, inputs.scale_b) for inputs in copies] if spec.get("scaled") else []
-    found = cublaslt.candidates(device, problem, operands, m, n, k, alpha, beta, given, scratch, spec["kind"], scales)
+    found = cublaslt.candidates(
+        device, problem, operands, m, n, k, alpha, beta, given, scratch, kind=spec["kind"], scales=scales
+    )
     report["left_out"] = {}
     names = fastest(device, context, found, report["left_out"], MOST_ALTERNATIVES)
     first = next(iter(found))
