@@ -293,6 +293,14 @@ LAB_BOTH double lab_cosine(double x, double low) {
   const double half = 0.5 * z, main = 1 - half;
   return main + ((1 - main - half) + fma(sum * z, z, -x * low));
 }
+// Sine and cosine of an angle from those of what is left of it beyond `quarter` right angles.
+template <class Type>
+LAB_DEVICE void lab_turned(int quarter, Type s, Type c, Type* sine, Type* cosine) {
+  *sine = quarter & 1 ? c : s;
+  *cosine = quarter & 1 ? s : c;
+  if (quarter & 2) *sine = -*sine;
+  if ((quarter + 1) & 2) *cosine = -*cosine;
+}
 LAB_DEVICE void sincos(double x, double* sine, double* cosine) {
   if (!(fabs(x) < LAB_INFINITE)) {
     *sine = *cosine = LAB_NO_NUMBER;
@@ -301,10 +309,7 @@ LAB_DEVICE void sincos(double x, double* sine, double* cosine) {
   int quarter;
   const lab_sum rest = lab_reduced(x, &quarter);
   const double s = lab_sine(rest.high, rest.low), c = lab_cosine(rest.high, rest.low);
-  *sine = quarter & 1 ? c : s;
-  *cosine = quarter & 1 ? s : c;
-  if (quarter & 2) *sine = -*sine;
-  if ((quarter + 1) & 2) *cosine = -*cosine;
+  lab_turned(quarter, s, c, sine, cosine);
 }
 LAB_DEVICE double sin(double x) {
   double sine, cosine;
@@ -326,10 +331,7 @@ LAB_DEVICE void sincospi(double x, double* sine, double* cosine) {
   const double low = fma(rest, 3.141592653589793, -angle) + rest * 1.2246467991473532e-16;
   const int quarter = static_cast<int>(static_cast<long long>(k));
   const double s = lab_sine(angle, low), c = lab_cosine(angle, low);
-  *sine = quarter & 1 ? c : s;
-  *cosine = quarter & 1 ? s : c;
-  if (quarter & 2) *sine = -*sine;
-  if ((quarter + 1) & 2) *cosine = -*cosine;
+  lab_turned(quarter, s, c, sine, cosine);
 }
 LAB_DEVICE double sinpi(double x) {
   double sine, cosine;

@@ -81,10 +81,7 @@ LAB_DEVICE void sincosf(float x, float* sine, float* cosine) {
   int quarter;
   const float rest = lab_reduced_near(x, &quarter), z = rest * rest;
   const float s = lab_sine(rest, z), c = lab_cosine(z);
-  *sine = quarter & 1 ? c : s;
-  *cosine = quarter & 1 ? s : c;
-  if (quarter & 2) *sine = -*sine;
-  if ((quarter + 1) & 2) *cosine = -*cosine;
+  lab_turned(quarter, s, c, sine, cosine);
 }
 LAB_DEVICE float sinf(float x) {
   float sine, cosine;
