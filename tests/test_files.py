@@ -16,8 +16,6 @@ MAX_FILES = 22
 CROWDED = {
     "packages/gpu_simulator/tests/programs/right": "one program a file",
     "packages/gpu_simulator/tests/programs/wrong": "one program a file",
-    "tests/attacks/answers/right": "one answer a file",
-    "tests/attacks/answers/wrong": "one answer a file",
     "tools/figures": "one picture a file",
 }
 MAX_LINES = 450

@@ -90,6 +90,14 @@ class Sheet:
         va = "center_baseline" if "\n" not in words else "center"
         return self.text(x + w / 2, y + h / 2, words, size=size, bold=bold, mono=mono, colour=colour, va=va)
 
+    def note(self, x, y, words):
+        """Write words in grey that begin at (x, y)."""
+        return self.text(x, y, words, ha="left", colour=style.MUTED)
+
+    def cell(self, x, y, w, h, words="", **look):
+        """Draw a box with square corners and a white edge. look: as for `labelled`."""
+        self.labelled(x, y, w, h, words, edge=style.PAPER, radius=0, **look)
+
     def grid(
         self,
         x,

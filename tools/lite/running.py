@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tools.widget_page import CHROMIUM, served
+from tools import widget_page
+from tools.widget_page import served
 
 ALLOWED = "raises-exception"  # the tag of a cell that fails until its exercise is solved
 WAIT_MS = 180_000  # the outer limit of every wait in the page
@@ -83,17 +84,11 @@ def run_cell(page: Any, cell: dict[str, Any]) -> Cell:
 @contextlib.contextmanager
 def chromium() -> Iterator[Any]:
     """A page of Chromium that keeps the addresses that it asked for in `page.asked`."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        page = context.new_page()
+    with widget_page.chromium(viewport={"width": 1280, "height": 900}) as page:
         page.set_default_timeout(WAIT_MS)
-        page.asked = []  # type: ignore[attr-defined]
-        context.on("request", lambda request: page.asked.append(request.url))
+        page.asked = []
+        page.context.on("request", lambda request: page.asked.append(request.url))
         yield page
-        browser.close()
 
 
 def to_load(site: Path, asked: Iterable[str]) -> int:

@@ -46,6 +46,10 @@ class Emitter:
     def line(self, text: str) -> None:
         self.lines.append(text)
 
+    def tell(self, event: str, *facts: object) -> None:
+        """Tell observers of an event of the lanes: the name of a method of `Observer` and its other arguments."""
+        self.line(f"tell(resident, {event!r}, lanes, {', '.join(map(str, facts))})" if self.observed else "pass")
+
     def temporary(self) -> str:
         self.temporaries += 1
         return f"t{self.temporaries}"
@@ -245,7 +249,7 @@ class Emitter:
             emitter(self, instruction)
             if self.observed and exchanges(instruction):
                 members = self.read(instruction.operands[-1], "b32")
-                self.line(f"tell_warps_exchanged(resident, lanes, {instruction.site}, {members})")
+                self.tell("warps_exchanged", instruction.site, members)
 
     def beside(self, emit, instruction: Instruction) -> None:
         """Generate code beside that of an instruction. emit: called with this and the instruction."""
@@ -353,7 +357,7 @@ def _tell_meetings(emitter: Emitter, met: Sequence[Instruction]) -> None:
     """Generate the code that tells observers of each bar.warp.sync, with its membermask."""
     for item in met:
         members = emitter.read(item.operands[0], "b32") if item.family in BARRIERS else "None"
-        emitter.line(f"tell_warps_met(resident, lanes, {members})")
+        emitter.tell("warps_met", members)
 
 
 def emit_step(emitter: Emitter, step) -> None:

@@ -184,9 +184,8 @@ class RaceDetector(Observer):
         row, column = found[0]
         other = int(self.hazards.site_of[before[row, column] >> LANE_BITS])
         words = self.words(access, row, column)
-        self.hazards.add(
-            "read-only load", access.site, other, lambda: changed(words, access.site, access.verb, past, other)
-        )
+        if say := self.hazards.new("read-only load", access.site, other):
+            say(changed(words, access.site, access.verb, past, other))
 
     # ---- Checks ----
 
@@ -247,14 +246,10 @@ class RaceDetector(Observer):
             step = "counted"
         guessed = bool(self.hazards.accesses.atomic[updated]) and self.hazards.guessed(read)
         step = "guessed" if guessed else step
-        self.hazards.add(
-            "race",
-            access.site,
-            other,
-            lambda: explain(words, access.site, access.verb, lane, past, other, equal, together, step or strength),
-            reach,
-            SUSPICIOUS if equal or passed_on or guessed else RACE,
-        )
+        if say := self.hazards.new(
+            "race", access.site, other, reach=reach, severity=SUSPICIOUS if equal or passed_on or guessed else RACE
+        ):
+            say(explain(words, access.site, access.verb, lane, past, other, equal, together, step or strength))
 
     def _exchanged_since(self, before: int, lane: int, other: int) -> bool:
         """Whether two lanes of one warp have met in their last shfl, vote, match or redux, after an access of one."""
@@ -297,18 +292,13 @@ class RaceDetector(Observer):
             at = int(access.cells[row, column]) * access.shadow.cell % self.resident.shared_stride
             later = later_store(self.resident, access.lanes - self.first_lane, words.lane - self.first_lane, at)
         padding = access.verb == "reads" and self.hazards.may_copy_padding(site) and is_padding(program, site, last)
-        self.hazards.add(
-            "uninitialised read",
-            access.site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("uninitialised read", access.site, severity=SUSPICIOUS if padding else ERROR):
+            say(
                 f"{words.here(access.site)} {access.verb} {words.place}, which {later or 'nothing has written'}"
                 + (f": {variable}." if (variable := self._variable(access, row, column)) else ".")
                 + " The lanes of a warp do not keep step; it needs __syncwarp() between the two." * bool(later)
                 + " What is read is only copied: if it is the padding of a struct, it does no harm." * padding
-            ),
-            severity=SUSPICIOUS if padding else ERROR,
-        )
+            )
 
     def _in_flight(self, access: Access, row, column) -> bool:
         cell = int(access.cells[row, column])
@@ -319,12 +309,8 @@ class RaceDetector(Observer):
         missing, waited = self._groups_missing(cell), ""
         if load is not None:
             waited = last_wait(self.resident.mbarriers, load.key, load.phase, words.lane - self.first_lane)
-        self.hazards.add(
-            "missing wait",
-            access.site,
-            other,
-            lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase, missing) + waited,
-        )
+        if say := self.hazards.new("missing wait", access.site, other):
+            say(in_flight(words, access, other, held == READ, barrier, load and load.phase, missing) + waited)
         return load is not None
 
     def words(self, access: Access, row, column) -> Words:
@@ -437,14 +423,9 @@ class RaceDetector(Observer):
         counted = any(arrival.expected is not None for arrival in arrivals)  # the instruction gives a thread count
         if not counted and len(sites) > 1:
             describe = self.resident.describe
-            self.hazards.add(
-                "divergent barrier",
-                sites[1],
-                sites[0],
-                lambda: (
+            if say := self.hazards.new("divergent barrier", sites[1], sites[0], severity=SUSPICIOUS):
+                say(
                     f"{describe(sites[1])}: threads of one block met at different __syncthreads(); "
                     f"the others stood at "
                     f"{describe(sites[0])}. Every thread of the block must reach the same one."
-                ),
-                severity=SUSPICIOUS,
-            )
+                )
