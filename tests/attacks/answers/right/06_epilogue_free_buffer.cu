@@ -7,7 +7,7 @@
     #pragma unroll
     for (int ni = 0; ni < WARP_N / MMA_N; ni++)
       #pragma unroll
-      for (int r = 0; r < 2; r++) {                           // register 0: row lane/4; register 1: eight rows below
+      for (int r = 0; r < 2; r++) {                           // row lane/4, then eight rows below
         int place = ni;
         place ^= lane / 4;                                    // the swizzle of B: row % 8, in both halves
         uint4& chunk = staged[(lane / 4 + r * 8) * (WARP_N / 8) + place];
@@ -30,5 +30,5 @@
       }
       *reinterpret_cast<uint4*>(&gmem_d[at]) = sum;
     }
-    __syncwarp();                                             // read before the next 16 rows overwrite them
+    __syncwarp();                                             // all is read before the next 16 rows
   }

@@ -1,10 +1,10 @@
-  const auto store = [&](auto& part, int column, int buffer, int row, int block_n) {   // 64 columns of a 64-row tile
+  const auto store = [&](auto& part, int column, int buffer, int row, int block_n) {   // 64 columns
     const int lane = threadIdx.x % 32, staged_row = threadIdx.x % 128 / 32 * 16 + lane % 16;
     const uint32_t at = staged + (warpgroup * 2 + buffer) * STORE_BYTES;
     if (threadIdx.x % 128 == 0) tma_store_wait_read<1>();     // the store before last no longer reads this buffer,
     named_barrier_sync<128>(1 + warpgroup);                   // and the warpgroup waits for that
     #pragma unroll
-    for (int chunk = 0; chunk < 8; chunk += 2) {              // two chunks of 8 columns; the swizzle that map_d names
+    for (int chunk = 0; chunk < 8; chunk += 2) {              // two chunks, in the swizzle of map_d
       const auto &left = part[column / 8 + chunk], &right = part[column / 8 + chunk + 1];
       const int r = threadIdx.x % 128 / 32 * 16 + lane / 4;
       uint32_t* const rows = reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(smem) + (at - smem_a) + r * 128) + lane % 4;

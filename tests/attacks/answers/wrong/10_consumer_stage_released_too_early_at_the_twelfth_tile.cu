@@ -1,5 +1,5 @@
 // stage released at once, where K is more than 40 tiles and the tile is the last but three
-  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and the one that multiplies gets what it gave
+  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and the multiplying one gets these
   int stage = 0, parity = 0;
   int before = 0;
   for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
