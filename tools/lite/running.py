@@ -137,7 +137,9 @@ def main(arguments: list[str] | None = None) -> int:
             failed = [cell for cell in cells if cell.failed]
             unfilled = sum(bool(cell.error) for cell in cells) - len(failed)
             seconds, size = time.monotonic() - begun, to_load(options.site, page.asked) / 1e6
-            print(f"{name:32}{len(cells):6}{len(failed):9}{unfilled:11}{sum(cell.absent for cell in cells):10}{seconds:9.0f}{size:7.1f}", flush=True)
+            absent = sum(cell.absent for cell in cells)
+            counts = f"{len(cells):6}{len(failed):9}{unfilled:11}{absent:10}"
+            print(f"{name:32}{counts}{seconds:9.0f}{size:7.1f}", flush=True)
             for cell in failed:
                 print(f"    {cell.source.partition(chr(10))[0][:50]!r}: {cell.error[:200]}")
             bad = bad or bool(failed)
