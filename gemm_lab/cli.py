@@ -310,11 +310,7 @@ def open_lab(options) -> int:
 
     # The terminals and cells of this JupyterLab find the commands of the environment that it runs in.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    words = [
-        f"--ServerApp.root_dir={folder}",
-        "--LabApp.news_url=None",
-        f"--LabApp.default_url=/lab/tree/notebooks/{copies[0].name}",
-    ]
+    words = [f"--ServerApp.root_dir={folder}", f"--LabApp.default_url=/lab/tree/notebooks/{copies[0].name}"]
     words += [f"--port={options.port}", *["--no-browser"] * options.no_browser]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         words.append("--allow-root")  # Jupyter refuses to start as root, which is who one is in most containers

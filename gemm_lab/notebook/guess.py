@@ -135,7 +135,7 @@ class Guess:
     @property
     def tolerance(self) -> str:
         """How far from the truth an estimate may be: "within 10 %", "within a factor of 2"."""
-        return f"within {100 * (self.factor - 1):.0f} %" if self.factor < 2 else f"within a factor of {self.factor:g}"
+        return f"within {100 * (self.factor - 1):.2g} %" if self.factor < 2 else f"within a factor of {self.factor:g}"
 
     # ---- Display ----
 

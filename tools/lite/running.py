@@ -1,7 +1,7 @@
 """Runs the notebooks of a finished JupyterLite in Chromium, from top to bottom, and says which cells fail.
 
-`python -m tools.lite.running build/site` prints a table: notebook, cells, failing cells, seconds, and the
-megabytes that a browser loads for it, compressed.
+`python -m tools.lite.running build/site` prints a table: notebook, cells, failing cells, those of exercises, those
+that say that a page lacks what they need, seconds, and the megabytes that a browser loads for it, compressed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ ALLOWED = "raises-exception"  # the tag of a cell that fails until its exercise 
 WAIT_MS = 180_000  # the outer limit of every wait in the page
 # The lab shows its errors as a block, with this text beside it; the kernel of JupyterLite counts the cell as done.
 OF_THE_LAB = re.compile(r"(✗ )?(\w*(Error|Dependency|Flood)|Wrong(Result|Answer)): ")
+# A sentence of `gemm_lab_browser` and of `NotHere`; a card that has it in an indented line shows the rest.
+ABSENT = re.compile(r"^\S.*(is not part of this page|In a web page that compiler|could not run here)", re.M)
 # The code cells of the notebook that is shown, and one of them run to its end; both wait for the kernel.
 CELLS = """async () => {
   const panel = jupyterapp.shell.currentWidget;
@@ -57,6 +59,11 @@ class Cell:
     def failed(self) -> bool:
         """Whether it failed, and is not one that fails until its exercise is solved."""
         return bool(self.error) and ALLOWED not in self.tags
+
+    @property
+    def absent(self) -> bool:
+        """Whether it says that it cannot run in a page."""
+        return bool(ABSENT.search(self.text))
 
 
 def cells_of(page: Any, address: str, name: str) -> Iterator[Cell]:
@@ -111,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     books = sorted(path.stem for path in (options.site / "lite" / "files" / "notebooks").glob("*.ipynb"))
     bad = False
-    print(f"{'notebook':32}{'cells':>6}{'failing':>9}{'exercises':>11}{'seconds':>9}{'MB':>7}")
+    print(f"{'notebook':32}{'cells':>6}{'failing':>9}{'exercises':>11}{'not here':>10}{'seconds':>9}{'MB':>7}")
     for name in (book for book in books if any(re.match(rf"{one}(_|$)", book) for one in options.names)):
         with served(options.site) as address, chromium() as page:
             begun = time.monotonic()
@@ -125,7 +132,9 @@ def main(arguments: list[str] | None = None) -> int:
             failed = [cell for cell in cells if cell.failed]
             unfilled = sum(bool(cell.error) for cell in cells) - len(failed)
             seconds, size = time.monotonic() - begun, to_load(options.site, page.asked) / 1e6
-            print(f"{name:32}{len(cells):6}{len(failed):9}{unfilled:11}{seconds:9.0f}{size:7.1f}", flush=True)
+            absent = sum(cell.absent for cell in cells)
+            counts = f"{len(cells):6}{len(failed):9}{unfilled:11}{absent:10}"
+            print(f"{name:32}{counts}{seconds:9.0f}{size:7.1f}", flush=True)
             for cell in failed:
                 print(f"    {cell.source.partition(chr(10))[0][:50]!r}: {cell.error[:200]}")
             bad = bad or bool(failed)

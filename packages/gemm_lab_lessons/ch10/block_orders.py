@@ -9,9 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.colors import to_rgb
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import NullLocator
 
 from gemm_lab_lessons.ch10 import block_order as model
 from gemm_lab_lessons.shared.choices import Choices, gpu_menu, slider
@@ -134,6 +131,9 @@ class BlockOrder(Choices):
 @style.drawn
 def picture(facts: OrderFacts):
     """Draw the tiles with one wave highlighted, the panels of A and B that it reads, and a bar for each order."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Rectangle
+
     fig, (tiles_m, tiles_n) = style.figure(8, 4.3), facts.tiles
     wave = facts.waves[facts.wave]
     now = facts.visited[wave.first : wave.first + wave.blocks]
@@ -218,8 +218,7 @@ def _bars(fig, facts: OrderFacts) -> None:
             fontweight="bold" if lit else "normal",
             color=style.INK if lit else style.MUTED,
         )
-    ax.set(yticks=[], ylim=(len(values) - 0.4, -0.75), xlim=(0, max(values) * 1.05))
-    ax.xaxis.set_major_locator(NullLocator())
+    ax.set(xticks=[], yticks=[], ylim=(len(values) - 0.4, -0.75), xlim=(0, max(values) * 1.05))
     for side in ("bottom", "left"):
         ax.spines[side].set_visible(False)
     inch = fig.dpi_scale_trans

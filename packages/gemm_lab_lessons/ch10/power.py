@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from gemm_lab.config import data_dir
 from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock as bytes_per_clock
@@ -27,6 +26,9 @@ from gemm_look.table import ShownAsTable, Table
 from gemm_results.errors import LabError
 from gemm_results.profile import read_rows
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KINDS = {"zeros": style.SKY, "integers": style.GREEN, "mantissas": style.ORANGE, "normal": style.VERMILION}
 SAID = {"zeros": "zeros", "integers": "−2 to 2", "mantissas": "±1.0 to 2.0", "normal": "N(0, 1)"}

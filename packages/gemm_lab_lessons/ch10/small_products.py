@@ -8,9 +8,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, fields
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from gemm_lab.config import data_dir
 from gemm_look import style
@@ -18,6 +16,9 @@ from gemm_look.table import ShownAsTable, Table
 from gemm_results.errors import LabError
 from gemm_results.profile import read_rows
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SPLITS = (1, 2, 3, 4, 8, 16)  # that were recorded
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
@@ -17,6 +16,9 @@ from gemm_results.profile import read_rows
 from gemm_results.results import Measurement
 from gemm_results.results import recorded as measured
 from gpu_simulator.hardware.data_sheets import gpu as chip
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LADDER, GPUS = "hopper_fp8", ("h200", "h100")
 REGIMES = ("sustained", "burst")
