@@ -9,9 +9,9 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, wraps
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from gemm_lab.courses import NONE, import_puzzles
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
 from gemm_lab.notebook.remembered.solved import remember
-from gemm_lab.notebook.trying import Missed, NotWritten
+from gemm_lab.notebook.trying import Missed, NotWritten, expect
 from gemm_look import theme
 from gemm_look.card import card, folded
 from gemm_results.errors import LabError
@@ -28,6 +28,7 @@ from gpu_simulator.errors import ConfigError, SimulatorError
 
 F = TypeVar("F", bound=Callable[..., Any])
 Facts = list[tuple[str, str]]
+Right = tuple[Any, str | Callable[[Any], str]]  # a value, and a sentence for who missed it; see `expect`
 _known: dict[str, Puzzle] = {}
 
 
@@ -44,7 +45,7 @@ class Puzzle:
     @property
     def folder(self) -> Path:
         """Of the module that registered the puzzle; its folder `solutions` has NAME.py."""
-        return Path(inspect.getfile(self.judge)).parent
+        return Path(inspect.getfile(inspect.unwrap(self.judge))).parent
 
     def __call__(self, function: F) -> F:
         """As a decorator: show whether the function is right, and return it unchanged, right or wrong."""
@@ -130,6 +131,27 @@ def register(name: str, title: str, task: str, hint: str) -> Callable[[Callable[
             raise ConfigError(f"There are two puzzles {name}.")
         _known[name] = Puzzle(name, title, task, hint, judge)
         return _known[name]
+
+    return make
+
+
+def register_law(
+    name: str, title: str, task: str, hint: str, cases: Sequence[tuple[Any, ...]], tried: str, facts: Sequence = ()
+) -> Callable[[Callable[..., Right]], Puzzle]:
+    """Decorator for the law that a puzzle asks for: makes the puzzle `name`, which tries the arguments in `cases`.
+
+    The law returns the right value, and why, which `expect` takes. A solved puzzle says how many cases were tried, with
+    the words of `tried`, and then the `facts`.
+    """
+
+    def make(law: Callable[..., Right]) -> Puzzle:
+        @wraps(law)
+        def judge(answer: Callable[..., Any]) -> Facts:
+            for case in cases:
+                expect(answer, case, *law(*case))
+            return [(tried, f"{len(cases):,}"), *facts]
+
+        return register(name, title, task, hint)(judge)
 
     return make
 
