@@ -43,7 +43,8 @@ def check_kernel(
     """Check a kernel with small integers, then with sums that cancel, then with normally distributed numbers.
 
     Returns the verdicts up to the first that failed. The second check shows whether the sums are kept in the type that
-    the ladder names; one block tile is enough for that (`sum_size`), unless the kernel is made for m × n × k.
+    the ladder names; one block tile is enough for that (`sum_size`). A kernel that does not work at one block tile is
+    checked at m × n × k, for which it may be made, and the verdict says so.
     `launch` runs the kernel, by default on the GPU (see `measure.check.check`). sms: see `Kernel.grid`.
     """
 
@@ -63,17 +64,22 @@ def check_kernel(
     asked, least = (m, n, k), sum_size(kernel, m, n, k)
 
     def checked_sums() -> Verdict:
-        if least != asked:
-            try:
-                verdict = checked("cancelling", least)
-                if verdict:
-                    return verdict
-                if checked("integers", least):
-                    where = f"Small integers give the exact result. At {' × '.join(map(str, least))}: "
-                    return replace(verdict, message=where + verdict.message)
-            except SimulatorError:
-                pass  # as below: a kernel may be made for the size that was asked for
-        return checked("cancelling", asked)
+        if least == asked:
+            return checked("cancelling", asked)
+        where = " × ".join(map(str, least))
+        try:
+            verdict = checked("cancelling", least)
+            if verdict:
+                return verdict
+            plain = checked("integers", least)
+            if plain:
+                return replace(verdict, message=f"Small integers give the exact result. At {where}: {verdict.message}")
+            why = plain.message
+        except SimulatorError as error:
+            why = str(error)
+        verdict = checked("cancelling", asked)
+        said = f"sums that cancel are exact too; one block tile alone, {where}, does not work: {why.rstrip('.')}"
+        return replace(verdict, message=said) if verdict else verdict
 
     verdicts = []
     for one in (lambda: checked("integers", asked), checked_sums, lambda: checked("normal", asked)):
