@@ -6,8 +6,8 @@ solution.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from gemm_lab.notebook.cells import Line, parse_line
 from gemm_lab.notebook.judges.cuda_tokens import tokens
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than, listing_without, not_solved
 from gemm_lab.notebook.unbound import session_notebook
-from gemm_lab.notebook_files import notebooks_of
+from gemm_lab.notebook_files import cells_of_the_series
 from gpu_simulator.errors import SimulatorError
 
 MISSING = "// (the text of your cell)"
@@ -68,18 +68,12 @@ def handed_out(name: str) -> tuple[Line | None, str]:
 
     The cell is the first of its kind after the one that contains `lab.exercise("NAME")`.
     """
-    for path in notebooks_of(name[:2]):
-        try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        except (OSError, ValueError, KeyError, TypeError):  # no notebook any more
-            continue
-        begin = next((place for place, text in enumerate(texts) if f'lab.exercise("{name}")' in text), len(texts))
-        for text in texts[begin:]:
-            first, _, below = text.partition("\n")
-            if first.startswith("%%kernel ") and "--exercise" in first.split():
-                try:
-                    return parse_line(first.removeprefix("%%kernel ")), below.rstrip("\n")
-                except SimulatorError:
-                    break
+    texts = [text for kind, text in cells_of_the_series().get(name[:2], ()) if kind == "code"]
+    begin = next((place for place, text in enumerate(texts) if f'lab.exercise("{name}")' in text), len(texts))
+    for text in texts[begin:]:
+        first, _, below = text.partition("\n")
+        if first.startswith("%%kernel ") and "--exercise" in first.split():
+            with suppress(SimulatorError):
+                return parse_line(first.removeprefix("%%kernel ")), below.rstrip("\n")
+            break
     return None, ""
