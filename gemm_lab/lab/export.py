@@ -15,6 +15,7 @@ from gemm_lab import catalog
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab import export_launch
+from gemm_lab.lab.actions.source import C_NAMES
 from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.compiler.nvrtc_library import config_header
@@ -23,7 +24,6 @@ from gpu_simulator.hardware.data_sheets import gpu
 
 _INCLUDE = re.compile(r'^#include "([^"]+)".*$', re.M)
 _GRID = re.compile(r"(?:\b(?:cdiv|M|N|K)\b|[\d\s+*/(),-])+")
-_C_TYPES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float", "e4m3": "__nv_fp8_e4m3"}
 # The parts of main that a problem with scales has beyond others.
 _SCALES = {
     "FILL_SCALES": """// Fills an array with 1/2, 1 and 2, or with any factors between.
@@ -113,7 +113,7 @@ def own_kernel(source: str, grid: Sequence[str], block: Sequence[int]) -> str:
 
 def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
     problem = spec.problem
-    t_in, t_out = _C_TYPES[problem.dtype_in], _C_TYPES[problem.dtype_out]
+    t_in, t_out = C_NAMES[problem.dtype_in], C_NAMES[problem.dtype_out]
     values = {"a": "a", "b": "b", "c": "c", "d": "d", "m": "M", "n": "N", "k": "K", "alpha": "alpha", "beta": "beta"}
     arguments = ", ".join(values.get(name, name) for name in problem.arguments)  # a tensor map has its own name
     grid = ", ".join(_c_expression(expression) for expression in spec.grid)

@@ -281,8 +281,8 @@ class Kernel:
 
         Shown is the time around the start of a turn of the main loop, in the middle of the run. where: show the time
         around a source line, or around a region given its name.   start: show the time from this cycle on, counted from
-        the start of the SM's first block.   cycles: how many. Raises what `predict` raises, and a `LabError` for a
-        line, a region or cycles that do not exist.
+        the start of the SM's first block.   cycles: how many. Raises what `predict` raises, `ConfigError` for a region
+        and `LabError` for a line or cycles that do not exist.
         """
         from gemm_lab.lab.actions.predicting import predicted_timeline
 

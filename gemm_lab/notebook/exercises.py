@@ -7,7 +7,6 @@ wrong answer raises `WrongAnswer`, so a notebook that is run as a whole stops th
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from functools import lru_cache
 from html import escape
 from typing import Any, Protocol
 
-from gemm_lab.courses import NONE, Room, entries, judges
+from gemm_lab.courses import Room, entries, judges, one_of
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.on_simulator import still_at_work
 from gemm_lab.notebook.cells import Uncompiled, superseded
@@ -25,7 +24,6 @@ from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
 from gemm_lab.notebook.later_exercises import solved
 from gemm_lab.notebook.remembered.solved import remember
 from gemm_lab.notebook.speed_beside import speed_beside
-from gemm_lab.source_text import listed
 from gemm_look import theme
 from gemm_look.card import card, facts, folded, mark, message
 from gemm_results.errors import LabError
@@ -204,15 +202,4 @@ def exercises() -> dict[str, Exercise]:
 @checked
 def exercise(name: str) -> Exercise:
     """An exercise by name. Raises `LabError` for an unknown name; the message lists similar names."""
-    if name in exercises():
-        return exercises()[name]
-    if not exercises():
-        raise LabError(f"There is no exercise {shown(name)}. {NONE}")
-    near = difflib.get_close_matches(name, exercises(), n=3, cutoff=0.3)
-    near = near or [known for known in exercises() if name and known.startswith(name[:2])]
-    hint = (
-        f"Did you mean {listed(near)}?"
-        if near
-        else (f"A name begins with the number of its notebook, such as {listed(list(exercises())[:3])}.")
-    )
-    raise LabError(f"There is no exercise {shown(name)}. {hint}")
+    return one_of(exercises(), "exercise", name)

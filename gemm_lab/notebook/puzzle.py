@@ -6,7 +6,6 @@ whose modules make them with `register`.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gemm_lab.courses import NONE, import_puzzles
+from gemm_lab.courses import import_puzzles, one_of
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
 from gemm_lab.notebook.remembered.solved import remember
 from gemm_lab.notebook.trying import Missed, NotWritten, expect
@@ -166,9 +165,4 @@ def puzzles() -> dict[str, Puzzle]:
 @checked
 def puzzle(name: str) -> Puzzle:
     """A puzzle by name. Raises `LabError` for an unknown name; the message lists similar names."""
-    if name in puzzles():
-        return puzzles()[name]
-    if not puzzles():
-        raise LabError(f"There is no puzzle {shown(name)}. {NONE}")
-    near = difflib.get_close_matches(name, puzzles(), n=3, cutoff=0.3) or list(puzzles())[:3]
-    raise LabError(f"There is no puzzle {shown(name)}. Did you mean {', '.join(near)}?")
+    return one_of(puzzles(), "puzzle", name)
