@@ -122,34 +122,22 @@ def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, s
     """
     spec = kernel.spec
     settings = " ".join(f"{name}={value}" for name, value in kernel.config.items())
+    own = {"compiled": compiled, "cluster": spec.cluster, "ladder": spec.ladder, "config": settings}
     if not spec.ceiling:
         return Entry(
             label or spec.name,
             "kernel",
-            compiled,
-            partial(kernel.grid, sms=sms),
-            spec.cluster,
+            grid=partial(kernel.grid, sms=sms),
             block=kernel.block,
-            ladder=spec.ladder,
-            config=settings,
             multiplied=spec.problem.multiplied,
             arguments=tuple(kernel.problem.tokens),
             problem=kernel.problem,
+            **own,
         )
     grid = kernel.grid(1, 1, 1)
-    threads = grid[0] * grid[1] * grid[2] * compiled.threads
-    per_thread = catalog.evaluate(spec.flops_per_thread, kernel.config)
-    return Entry(
-        spec.name,
-        "ceiling",
-        compiled,
-        grid,
-        spec.cluster,
-        arguments=(("buffer", 4 * threads), 1),
-        flops=float(threads * per_thread),
-        ladder=spec.ladder,
-        config=settings,
-    )
+    threads = prod(grid) * compiled.threads
+    flops = float(threads * catalog.evaluate(spec.flops_per_thread, kernel.config))
+    return Entry(spec.name, "ceiling", grid=grid, arguments=(("buffer", 4 * threads), 1), flops=flops, **own)
 
 
 def benchmark_kernels(
@@ -231,10 +219,10 @@ def printed() -> str:
     return device.session().output
 
 
-def recorded_row(name: str, n: int, regime: str = "sustained") -> Measurement | None:
-    """The recorded row of a kernel, with its settings for that GPU, at the size nearest to n; or None."""
+def recorded_row(name: str, n: int) -> Measurement | None:
+    """The recorded sustained row of a kernel, with its settings for that GPU, at the size nearest to n; or None."""
     own = catalog.kernel(name).configure(RECORDED_ON)
-    rows = [row for row in recorded(RECORDED_ON) if row.kernel == name and row.regime == regime]
+    rows = [row for row in recorded(RECORDED_ON) if row.kernel == name and row.regime == "sustained"]
     rows = [row for row in rows if parse_settings(row.config.split()) == own]
     return min(rows, key=lambda row: abs(row.n - n)) if rows else None
 

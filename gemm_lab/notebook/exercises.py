@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 from gemm_lab.courses import Room, entries, judges, one_of
 from gemm_lab.lab import Kernel, kernel
@@ -34,22 +34,12 @@ KERNEL = "kernel"  # the judge of an exercise about a kernel; the others belong 
 _PTX_LINE = re.compile(r", PTX line \d+")  # of no use in a refusal, because the learner's line stands before it
 
 
-class Asked(Protocol):
-    """What a refusal needs to know of an exercise or a puzzle."""
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def hint(self) -> str: ...
-
-
 class WrongAnswer(LabError):
-    """The answer does not solve the exercise; `reasons` has a sentence for each thing that is wrong."""
+    """The answer does not solve the exercise or puzzle; `reasons` has a sentence for each thing that is wrong."""
 
     is_card = True  # its HTML has a frame already
 
-    def __init__(self, exercise: Asked, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
+    def __init__(self, exercise: Any, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
         self.exercise, self.reasons, self.judgement = exercise, reasons, judgement
         super().__init__(f"{exercise.title}: not yet. " + " ".join(reasons))
 
