@@ -24,31 +24,15 @@ from gpu_simulator.hardware.data_sheets import gpu
 
 _INCLUDE = re.compile(r'^#include "([^"]+)".*$', re.M)
 _GRID = re.compile(r"(?:\b(?:cdiv|M|N|K)\b|[\d\s+*/(),-])+")
-# The parts of main that a problem with scales has beyond others.
+# The parts of main that a problem with scales has beyond others: those of one line; exported/scales.cu has the rest.
 _SCALES = {
-    "FILL_SCALES": """// Fills an array with 1/2, 1 and 2, or with any factors between.
-__global__ void fill_scales(float* array, size_t count, unsigned seed, bool normal) {
-  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
-    const unsigned h = hash((unsigned)i ^ hash(seed));
-    array[i] = normal ? exp2f(h * 0x1p-31f - 1.0f) : ldexpf(1.0f, (int)(h % 3) - 1);
-  }
-}
-""",
     "SCALE_PARAMETERS": ", const float* scale_a, const float* scale_b",
+    "SCALE_ARGUMENTS": ", scale_a, scale_b",
     "SCALE_FACTORS": (
         "\n           * scale_a[i / 128 * (size_t)M + row] * scale_b[col / 128 * (size_t)((K + 127) / 128) + i / 128]"
     ),
-    "MAKE_SCALES": """  float *scale_a, *scale_b;
-  const size_t scales_a = (size_t)host_cdiv(K, 128) * M, scales_b = (size_t)host_cdiv(N, 128) * host_cdiv(K, 128);
-  require(cudaMalloc(&scale_a, scales_a * sizeof *scale_a), "scales of A");
-  require(cudaMalloc(&scale_b, scales_b * sizeof *scale_b), "scales of B");
-""",
-    "FILL_SCALES_ALL": """
-    fill_scales<<<1024, 256>>>(scale_a, scales_a, 4u, normal);
-    fill_scales<<<1024, 256>>>(scale_b, scales_b, 5u, normal);
-""",
-    "SCALE_ARGUMENTS": ", scale_a, scale_b",
 }
+_SECTION = re.compile(r"^// (\w+)\n(.*?)(?=^// [A-Z_]+\n|\Z)", re.M | re.S)
 
 
 def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None = None, arch: str | None = None) -> str:
@@ -124,7 +108,9 @@ def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
     )
     smem = "SMEM_BYTES" if re.search(r"constexpr\s+int\s+SMEM_BYTES", source) else "0"
     alpha, beta = ("2.0f", "-1.0f") if problem.uses_c else ("1.0f", "0.0f")
-    main = Template((Path(__file__).parent / "exported" / "main.cu").read_text(encoding="utf-8"))
+    parts = Path(__file__).parent / "exported"
+    scales = _SCALES | dict(_SECTION.findall((parts / "scales.cu").read_text(encoding="utf-8")))
+    main = Template((parts / "main.cu").read_text(encoding="utf-8"))
     return "\n" + main.substitute(
         TENSOR_MAPS=export_launch.encoder(spec),
         T_IN=t_in,
@@ -137,7 +123,7 @@ def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
         MULTIPROCESSORS=export_launch.multiprocessors(spec),
         GRID=grid,
         SMEM=smem,
-        **(_SCALES if problem.scaled else dict.fromkeys(_SCALES, "")),
+        **(scales if problem.scaled else dict.fromkeys(scales, "")),
         START=export_launch.start(spec, config, t_in, t_out, smem, arguments),
     )
 

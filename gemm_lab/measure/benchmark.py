@@ -255,17 +255,10 @@ def commit() -> str:
 
     A "+" follows the commit of a checkout in which tracked files differ from it.
     """
-    git = ["git", "-C", str(settings.PACKAGE.parent)]
     if named := os.environ.get("GEMM_LAB_COMMIT", "").strip():
         return named
+    git = ["git", "-C", str(settings.PACKAGE.parent), "describe", "--always", "--exclude=*", "--abbrev=7", "--dirty=+"]
     try:
-        name = subprocess.run([*git, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, timeout=10)
-        changed = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return subprocess.run(git, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
         return "none"
-    return name.stdout.strip() + ("+" if changed.stdout.strip() else "") if name.returncode == 0 else "none"
