@@ -245,10 +245,7 @@ class Run:
         return " on the simulator" if self.backend == "simulator" else ""
 
     def _occupancy(self) -> str:
-        if not self.compiled.registers:
-            return UNKNOWN
-        fit = self.occupancy or self.kernel.occupancy(self.compiled)
-        return f"{fit.blocks} ({fit.limit})"
+        return f"{self.occupancy.blocks} ({self.occupancy.limit})" if self.occupancy else UNKNOWN
 
     def _compiler(self) -> str:
         """What has to be said of a kernel that NVIDIA's compiler did not compile."""

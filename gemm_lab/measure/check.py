@@ -192,23 +192,26 @@ def check(
     "cancelling"; otherwise NumPy does this in this process. A kernel that overwrites an operand other than D does not
     pass if the check runs here.
     """
-    if launch is None and max(m, n, k) > NUMPY_UP_TO and kind != "cancelling":
-        return _on_device(compiled, problem, grid, m, n, k, tuple(block or (128, 128)), kind, seed, cluster)
+    if launch is None:
+        import gpu_runner as device  # only where there is a GPU
+
+        if max(m, n, k) > NUMPY_UP_TO and kind != "cancelling":
+            block, alpha, beta = tuple(block or (128, 128)), *scales(problem)
+            found = device.run_guarded(
+                compiled, "verify", grid=grid, cluster=cluster, timeout_s=None, flops=problem.flops(m, n, k),
+                args=lambda: make_inputs(problem, m, n, k, "normal", seed).arguments(),
+                compiled=device.payload(compiled), arguments=problem.tokens, problem=wire_problem(problem),
+                m=m, n=n, k=k, kind=kind, limit=integer_limit(problem, k) if kind == "integers" else 0,
+                alpha=alpha, beta=beta, limits=element_limits(problem, k, alpha), block=block[:2], seed=seed,
+            )  # fmt: skip
+            return judge(found, problem, k, kind, m * n, block)
+        launch = device.launch
     inputs = make_inputs(problem, m, n, k, kind, seed)
-    arrays = (launch or _launched)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster)
+    arrays = launch(compiled, grid=grid, args=inputs.arguments(), cluster=cluster)
     out = arrays[problem.arrays.index("d")]
     found = verdict(out, reference(inputs), kind, problem, k, block, inputs)
     says = _changed(inputs, arrays)
     return replace(found, passed=False, message=f"{found.message.rstrip('.')}; {says}") if says else found
-
-
-def _launched(
-    compiled: Any, *, grid: tuple[int, int, int], args: Sequence[Any], cluster: tuple[int, int, int]
-) -> Sequence[np.ndarray]:
-    """`gpu_runner.launch`, which is loaded only where there is a GPU."""
-    import gpu_runner as device
-
-    return device.launch(compiled, grid=grid, args=args, cluster=cluster)
 
 
 def _changed(inputs: Inputs, arrays: Sequence[np.ndarray]) -> str:
@@ -226,30 +229,3 @@ def wire_problem(problem: Problem) -> dict[str, Any]:
         name: getattr(problem, name)
         for name in ("dtype_in", "dtype_acc", "dtype_out", "layout_a", "layout_b", "uses_c", "multiplied", "scaled")
     }
-
-
-def _on_device(
-    compiled: Any,
-    problem: Problem,
-    grid: tuple[int, int, int],
-    m: int,
-    n: int,
-    k: int,
-    block: tuple[int, ...],
-    kind: str,
-    seed: int,
-    cluster: tuple[int, int, int],
-) -> Verdict:
-    import gpu_runner as device
-
-    alpha, beta = scales(problem)
-    limit = integer_limit(problem, k) if kind == "integers" else 0
-    limits = element_limits(problem, k, alpha)
-    found = device.run_guarded(
-        compiled, "verify", grid=grid, cluster=cluster, timeout_s=None,
-        flops=problem.flops(m, n, k),
-        args=lambda: make_inputs(problem, m, n, k, "normal", seed).arguments(),
-        compiled=device.payload(compiled), arguments=problem.tokens, problem=wire_problem(problem),
-        m=m, n=n, k=k, kind=kind, limit=limit, alpha=alpha, beta=beta, limits=limits, block=block[:2], seed=seed,
-    )  # fmt: skip
-    return judge(found, problem, k, kind, m * n, block)

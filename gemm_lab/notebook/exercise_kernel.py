@@ -48,8 +48,8 @@ def kernel_of_exercise(name: str, criteria: Mapping[str, Any]) -> Kernel:
 def solutions_ahead(made: Kernel) -> dict[tuple[str, int], str]:
     """{(file, line number): exercise} of the lines of a kernel that solve an exercise which lies ahead of the reader.
 
-    These are the exercises of the notebook that the session runs and of later ones, without those that it has solved.
-    A region whose text in the file is handed out as it is, such as the beginning of a change, solves nothing.
+    These are the exercises of the notebook that the session runs and of later ones, without those that are solved. A
+    region whose text in the file is handed out as it is, such as the beginning of a change, solves nothing.
     """
     number = session_notebook()
     if not number or made.whole:

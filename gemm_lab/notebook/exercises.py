@@ -21,7 +21,6 @@ from gemm_lab.notebook.cells import Uncompiled, superseded
 from gemm_lab.notebook.exercise_kernel import kernel_of_exercise, whole_kernel
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
-from gemm_lab.notebook.later_exercises import solved
 from gemm_lab.notebook.remembered.solved import remember
 from gemm_lab.notebook.speed_beside import speed_beside
 from gemm_look import theme
@@ -92,7 +91,6 @@ class Exercise:
             verdict = judge_kernel(self, answer, choices, seed)
         else:
             verdict = judges()[self.judge](self, answer, choices)
-        solved.add(self.name)
         remember(self.name)
         return verdict
 
