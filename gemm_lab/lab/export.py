@@ -98,8 +98,7 @@ def own_kernel(source: str, grid: Sequence[str], block: Sequence[int]) -> str:
 def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
     problem = spec.problem
     t_in, t_out = C_NAMES[problem.dtype_in], C_NAMES[problem.dtype_out]
-    values = {"a": "a", "b": "b", "c": "c", "d": "d", "m": "M", "n": "N", "k": "K", "alpha": "alpha", "beta": "beta"}
-    arguments = ", ".join(values.get(name, name) for name in problem.arguments)  # a tensor map has its own name
+    arguments = ", ".join(name.upper() if name in "mnk" else name for name in problem.arguments)
     grid = ", ".join(_c_expression(expression) for expression in spec.grid)
     at_a = "row * (size_t)K + i" if problem.layout_a == "row" else "i * (size_t)M + row"
     at_b = "i * (size_t)N + col" if problem.layout_b == "row" else "col * (size_t)K + i"
@@ -108,10 +107,8 @@ def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
     )
     smem = "SMEM_BYTES" if re.search(r"constexpr\s+int\s+SMEM_BYTES", source) else "0"
     alpha, beta = ("2.0f", "-1.0f") if problem.uses_c else ("1.0f", "0.0f")
-    parts = Path(__file__).parent / "exported"
-    scales = _SCALES | dict(_SECTION.findall((parts / "scales.cu").read_text(encoding="utf-8")))
-    main = Template((parts / "main.cu").read_text(encoding="utf-8"))
-    return "\n" + main.substitute(
+    scales = _SCALES | dict(_SECTION.findall(export_launch.text("scales.cu")))
+    return "\n" + Template(export_launch.text("main.cu")).substitute(
         TENSOR_MAPS=export_launch.encoder(spec),
         T_IN=t_in,
         T_OUT=t_out,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -208,11 +209,10 @@ def _card(
     report: Any = PtxReport(made.report) if found.file.endswith(".ptx") else made.report
     listing = [(found.file, number, text) for number, text in enumerate(found.text.split("\n"), 1)]
     accesses = list(made.recorded.global_())
-    least = {access.site: 0 for access in accesses}
+    least, full = Counter[int](), {access.site for access in accesses if access.full}
     for access in accesses:
         least[access.site] += int((access.least() * access.counts).sum())
-    least = {site: min(count, report.sites[site].sectors) for site, count in least.items()}
-    least = {site: count for site, count in least.items() if not any(a.full for a in accesses if a.site == site)}
+    least = {site: min(count, report.sites[site].sectors) for site, count in least.items() if site not in full}
     lines = simulated_lines(report, listing, least)
     numbers = {id(site): number for number, site in enumerate(report.sites)}
     line_of = {

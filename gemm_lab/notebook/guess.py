@@ -60,13 +60,10 @@ class Guess:
         self.exact, self.factor = False if factor and exact is None else exact, factor or FACTOR
         self.may_be_near = near
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
+        self._first_key = f"{self.key} first"
         stored = _kept.load()
         self.value, self.first = self._valid(stored.get(self.key)), self._valid(stored.get(self._first_key))
         self.comparison: Comparison | None = None
-
-    @property
-    def _first_key(self) -> str:
-        return f"{self.key} first"
 
     def _valid(self, stored: Any) -> float | str | None:
         """A stored answer, or None if it is not a valid answer to this question."""

@@ -44,16 +44,11 @@ def trips(kernel: Launchable, compiled: Compiled, loop: MainLoop, lines: Sequenc
             executed[family, PurePath(file or "").name, line] += site.executions
     turns = size[2] / kernel.config["BLOCK_K"] * prod(kernel.grid(*size)) * compiled.threads / 32
     everywhere = _places(lines)
-    return [
-        _agreed(
-            [
-                executed[place] / turns / count
-                for place, count in _places(body).items()
-                if everywhere[place] == count and executed[place]
-            ]
-        )
-        for body in loop.inner
-    ]
+    found = []
+    for body in loop.inner:
+        own = [(place, count) for place, count in _places(body).items() if everywhere[place] == count]
+        found.append(_agreed([executed[place] / turns / count for place, count in own if executed[place]]))
+    return found
 
 
 def _places(lines: Sequence[SassLine]) -> Counter:

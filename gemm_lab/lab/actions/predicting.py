@@ -93,18 +93,10 @@ def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, s
         grid = spec.launch_grid(config, rows, n, depth, sms)
         return launch_of(compiled, grid, _arguments(kernel, rows, n, depth), spec.cluster)
 
-    block_m, block_n = config.get("BLOCK_M", DEFAULT_STEP), config.get("BLOCK_N", DEFAULT_STEP)
+    block_m, block_n, block_k = (config.get(f"BLOCK_{axis}", DEFAULT_STEP) for axis in "MNK")
     # Clusters lie along one side of D: whole clusters of tiles keep every size valid.
-    return Product(
-        launch,
-        m,
-        k,
-        block_m * prod(spec.cluster),
-        config.get("BLOCK_K", DEFAULT_STEP),
-        prod(spec.cluster) * -(-n // block_n),
-        sms,
-        2.0 * m * n * k,
-    )
+    rows, blocks = block_m * prod(spec.cluster), prod(spec.cluster) * -(-n // block_n)
+    return Product(launch, m, k, rows, block_k, blocks, sms, 2.0 * m * n * k)
 
 
 def _arguments(kernel: Launchable, m: int, n: int, k: int) -> list:

@@ -46,14 +46,6 @@ def changes(kernel: Launchable) -> Diff | None:
     return Diff(base.name, kernel.label, base.source, text(kernel)) if base else None
 
 
-def required_changes(kernel: Launchable) -> Diff:
-    """As `changes`, but raises a `LabError` for an unedited first rung."""
-    found = changes(kernel)
-    if found is None:
-        raise LabError(f"{kernel.name} is the first rung; name a kernel to compare it with.")
-    return found
-
-
 def listing(kernel: Launchable) -> Iterator[tuple[str, int, str]]:
     """Yields (file, line number, text) of every line. Lines of an edited region have the learner's own numbers."""
     if kernel.whole:
