@@ -54,12 +54,9 @@ def solutions_ahead(made: Kernel) -> dict[tuple[str, int], str]:
     number = session_notebook()
     if not number or made.whole:
         return {}
-    ahead = not_solved(made.name, number)
-    return hidden_lines(made, {region: name for region, name in ahead.items() if _solves(made, region, name)})
-
-
-def _solves(made: Kernel, region: str, name: str) -> bool:
-    return tokens(made.spec.regions[region].text) != tokens(handed_out(name)[1])
+    ahead, regions = not_solved(made.name, number), made.spec.regions
+    solving = {r: name for r, name in ahead.items() if tokens(regions[r].text) != tokens(handed_out(name)[1])}
+    return hidden_lines(made, solving)
 
 
 @lru_cache(maxsize=64)
