@@ -14,7 +14,7 @@ from gemm_lab.catalog import LadderSpec
 from gemm_lab.lab.here import RECORDED_ON, here, resolve_backend
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_look.card import card
-from gemm_look.table import Table
+from gemm_look.table import ShownAsTable, Table
 from gemm_results.errors import LabError
 from gemm_results.statistics import times_as_fast
 from gpu_simulator.argument_checks import as_whole, checked, shown
@@ -175,8 +175,8 @@ class Ladder:
         return card(head + Table(["kernel", "what it adds"], rows, text_columns=2).html())
 
 
-@dataclass(frozen=True)
-class Bench:
+@dataclass(frozen=True, repr=False)
+class Bench(ShownAsTable):
     """Measured or recorded rows of one ladder. It is displayed as a table; `.plot()` draws a picture.
 
     tuned: rows of the settings that a sweep chose for a size; `tflops` and `ratio` call each of them "tuned".
@@ -275,12 +275,6 @@ class Bench:
             f"TFLOPS, median of {r.rounds} rounds, {r.regime}, inputs N(0, 1){ceiling}, {source} on {r.gpu}, "
             f"driver {r.driver}, CUDA {r.cuda}, about {clock:,.0f} MHz, {power:.0f} W, commit {r.commit}, {r.date}"
         )
-
-    def __repr__(self) -> str:
-        return "\n".join([*self._table().lines(), self._caption()])
-
-    def _repr_html_(self) -> str:
-        return card(self._table().html())
 
 
 def _sizes(sizes: int | Iterable[int]) -> list[int]:

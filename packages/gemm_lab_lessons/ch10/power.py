@@ -69,27 +69,15 @@ class Rows(ShownAsTable, list):
 
     def of(self, **wanted: object) -> Rows:
         """The rows with these values, such as `of(regime="burst")`; `kernel` may be a part of a name."""
-        return Rows(
-            row
-            for row in self
-            if all(
-                str(value) in row.kernel if name == "kernel" else getattr(row, name) == value
-                for name, value in wanted.items()
-            )
-        )
+
+        def fits(row: Row, name: str, value: object) -> bool:
+            return str(value) in row.kernel if name == "kernel" else getattr(row, name) == value
+
+        return Rows(row for row in self if all(fits(row, *one) for one in wanted.items()))
 
     def _table(self) -> Table:
-        header = [
-            "kernel",
-            "input",
-            "regime",
-            "TFLOPS",
-            "clock seen",
-            "NVML",
-            "% of that clock’s peak",
-            "W",
-            "J per TFLOP",
-        ]
+        units = ["TFLOPS", "clock seen", "NVML", "% of that clock’s peak", "W", "J per TFLOP"]
+        header = ["kernel", "input", "regime", *units]
         body = [
             [
                 row.kernel, SAID[row.input], row.regime, f"{row.tflops:.0f}", _number(row.clock_mhz, ",.0f"),

@@ -159,10 +159,8 @@ def plot_error_and_speed(errors: dict[str, Errors], n: int = 8192, regime: str =
         for share, (mark, fill) in zip(shares, MARKS.values(), strict=False):
             look = {"color": colour, "markersize": 9, "markeredgewidth": style.LINE}
             ax.plot([row.tflops], [100 * share], mark, markerfacecolor=colour if fill else "none", **look)
-        ax.annotate(
-            words, (row.tflops, 100 * shares[0]), (9 if side == "left" else -9, 0), textcoords="offset points",
-            va="center", ha=side, color=style.ink(colour),
-        )  # fmt: skip
+        at, offset = (row.tflops, 100 * shares[0]), (9 if side == "left" else -9, 0)
+        style.near(ax, words, at, offset, va="center", ha=side, color=style.ink(colour))
     ax.set(yscale="log", xlim=(0, None), ylim=(0.1, 100))
     style.plain_ticks(ax.yaxis, (0.1, 1, 10, 100))
     style.axis_titles(ax, f"TFLOPS, {regime}", "error of the product, %")
