@@ -14,7 +14,7 @@ reads before they go on to L2, and serves multicast.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -25,7 +25,7 @@ from gemm_lab_lessons.ch10.tile_bounds import peak_at
 from gemm_look import style
 from gemm_look.table import ShownAsTable, Table
 from gemm_results.errors import LabError
-from gemm_results.profile import read_rows
+from gemm_results.profile import read_rows, typed
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
 KINDS = {"zeros": style.SKY, "integers": style.GREEN, "mantissas": style.ORANGE, "normal": style.VERMILION}
@@ -91,7 +91,7 @@ class Rows(ShownAsTable, list):
 
 def recorded(gpu: str = "h200") -> Rows:
     """All recorded rows of a GPU. Raises `LabError` if there are none."""
-    return Rows(Row(*_typed(line)) for line in _lines(f"{gpu_of(gpu).key}.csv"))
+    return Rows(typed(Row, line) for line in _lines(f"{gpu_of(gpu).key}.csv"))
 
 
 def conditions(rows: Sequence[Row]) -> str:
@@ -201,13 +201,6 @@ def _lines(name: str) -> list[dict[str, str]]:
     if not path.is_file():
         raise LabError(f"results/power has no {name}: power was recorded on an H100 and on an H200 only.")
     return read_rows(path)
-
-
-def _typed(line: dict[str, str]) -> list[object]:
-    numbers = ("tflops", "clock_mhz", "nvml_mhz", "watts", "joules_per_tflop", "plain_tflops")
-    kinds = {"n": int, **dict.fromkeys(numbers, float)}
-    values = ((field.name, line[field.name]) for field in fields(Row))
-    return [(kinds.get(name, str)(text) if text else None) for name, text in values]
 
 
 def _number(value: float | None, form: str) -> str:
