@@ -174,6 +174,13 @@ def numbers_of(exercise: Exercise, choices: dict[str, int], names: tuple[str, ..
     return [int(choices[name]) for name in names]
 
 
+def settled(exercise: Exercise, reasons: list[str], facts: list[tuple[str, str]]) -> Solved:
+    """What a judge returns: `Solved` with the facts. Raises `WrongAnswer` if there are reasons to refuse the answer."""
+    if reasons:
+        raise WrongAnswer(exercise, reasons)
+    return Solved(exercise.title, facts)
+
+
 @lru_cache(maxsize=1)
 def exercises() -> dict[str, Exercise]:
     """All exercises by name. Raises `ConfigError` for a bad entry in exercises.toml."""
