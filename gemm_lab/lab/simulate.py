@@ -209,10 +209,10 @@ def _card(
     report: Any = PtxReport(made.report) if found.file.endswith(".ptx") else made.report
     listing = [(found.file, number, text) for number, text in enumerate(found.text.split("\n"), 1)]
     accesses = list(made.recorded.global_())
-    least, full = Counter[int](), {access.site for access in accesses if access.full}
+    needed, full = Counter[int](), {access.site for access in accesses if access.full}
     for access in accesses:
-        least[access.site] += int((access.least() * access.counts).sum())
-    least = {site: min(count, report.sites[site].sectors) for site, count in least.items() if site not in full}
+        needed[access.site] += int((access.least() * access.counts).sum())
+    least = {site: min(count, report.sites[site].sectors) for site, count in needed.items() if site not in full}
     lines = simulated_lines(report, listing, least)
     numbers = {id(site): number for number, site in enumerate(report.sites)}
     line_of = {
