@@ -133,8 +133,9 @@ def one_of(known: Mapping[str, T], what: str, name: str) -> T:
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.3)
-    near = near or [other for other in known if name and other.startswith(name[:2])] or list(known)[:3]
-    raise LabError(f"There is no {what} {shown(name)}. {f'Did you mean {listed(near)}?' if near else NONE}")
+    near = near or [other for other in known if name and other.startswith(name[:2])]
+    some = f"A name begins with the number of its notebook, such as {listed(list(known)[:3])}." if known else NONE
+    raise LabError(f"There is no {what} {shown(name)}. {f'Did you mean {listed(near)}?' if near else some}")
 
 
 def added(table: str) -> dict[str, str]:
