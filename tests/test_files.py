@@ -101,7 +101,9 @@ def undocumented(source: str) -> list[str]:
         node.name
         for node in module.body
         if isinstance(node, public) and not node.name.startswith("_") and not ast.get_docstring(node)
-        if not any(ast.unparse(decorator).startswith(("register(", "register_law(")) for decorator in node.decorator_list)
+        if not any(
+            ast.unparse(decorator).startswith(("register(", "register_law(")) for decorator in node.decorator_list
+        )
     ]
 
 
