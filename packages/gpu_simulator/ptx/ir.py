@@ -41,6 +41,11 @@ class Vector(NamedTuple):
     items: tuple
 
 
+def items_of(operand) -> tuple:
+    """The operands of a vector; of another operand, it alone."""
+    return operand.items if type(operand) is Vector else (operand,)
+
+
 class Memory(NamedTuple):
     """[base + offset], the offset in bytes; `coordinates` are the further operands of tensor addresses."""
 
