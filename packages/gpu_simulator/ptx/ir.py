@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Register(NamedTuple):
@@ -41,7 +41,7 @@ class Vector(NamedTuple):
     items: tuple
 
 
-def items_of(operand) -> tuple:
+def items_of(operand: Any) -> tuple:
     """The operands of a vector; of another operand, it alone."""
     return operand.items if type(operand) is Vector else (operand,)
 
