@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 class Register(NamedTuple):
     """A virtual register: its number in the function, its PTX type such as "b32", its name in the text."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # of a tuple it is a method
     type: str
     name: str
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -53,7 +54,7 @@ def sparse(parts: tuple[str, ...]) -> Form | None:
     return _form(parts[4:], _SPARSE_SHAPES) if known else None
 
 
-def _form(parts, shapes: dict[str, tuple[str, ...]]) -> Form | None:
+def _form(parts: Sequence[str], shapes: dict[str, tuple[str, ...]]) -> Form | None:
     """The form of the modifiers after .aligned; None if `shapes`, by the type of A, does not have it."""
     if len(parts) != 7 or tuple(parts[1:3]) != ("row", "col"):
         return None
