@@ -134,22 +134,21 @@ class Sheet:
         if outline:
             self.box(x, y, cols * w, rows * h, fill="none", edge=outline, lw=1.6, radius=0, z=4)
 
-    def arrow(self, x0, y0, x1, y1, *, colour=style.MUTED, lw=1.4, head=9, both=False, bend=0.0, z=3):
-        """Draw an arrow from (x0, y0) to (x1, y1); both: with two heads.   bend: curvature, 0 for a straight one."""
+    def arrow(self, x0, y0, x1, y1, *, colour=style.MUTED, lw=1.4, head=9):
+        """Draw an arrow from (x0, y0) to (x1, y1)."""
         from matplotlib.patches import FancyArrowPatch
 
         self._add(
             FancyArrowPatch(
                 (x0, y0),
                 (x1, y1),
-                arrowstyle="<|-|>" if both else "-|>",
+                arrowstyle="-|>",
                 mutation_scale=head,
                 color=colour,
                 linewidth=lw,
                 shrinkA=0,
                 shrinkB=0,
-                connectionstyle=f"arc3,rad={bend}",
-                zorder=z,
+                zorder=3,
                 joinstyle="miter",
             )
         )

@@ -20,7 +20,9 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.long,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(not running.widget_page.CHROMIUM, reason="there is no chromium here; on Debian: apt install chromium"),
+    pytest.mark.skipif(
+        not running.widget_page.CHROMIUM, reason="there is no chromium here; on Debian: apt install chromium"
+    ),
     pytest.mark.skipif(
         not (WHEELS or BUILT),
         reason="GEMM_LAB_WASM_WHEELS names no folder with NumPy for Pyodide, GEMM_LAB_LITE no site",

@@ -19,10 +19,10 @@ def together(tiles: int = TILES) -> list[list[tuple[int, float, float, float]]]:
     return [one, list(one)]
 
 
-def in_turn(tiles: int = TILES) -> list[list[tuple[int, float, float, float]]]:
+def in_turn() -> list[list[tuple[int, float, float, float]]]:
     """The same for two consumers that take tiles in turn; each has the tensor cores for itself."""
     rows, free, ready = [[], []], 0.0, [0.0, 0.0]
-    for tile in range(tiles):
+    for tile in range(TILES):
         who = tile % 2
         start = max(free, ready[who])
         free, ready[who] = start + LOOP, start + LOOP + STORE

@@ -16,7 +16,7 @@ from gpu_simulator.faults import TEXTURES, MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
 from gpu_simulator.machine.special_registers import NAMES as SPECIALS
 from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, FENCES, Block, bits, exchanges, is_collective
-from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
+from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector, items_of
 from gpu_simulator.ptx.types import CODES, NUMPY, SIZE, immediate, register_code
 from gpu_simulator.runtime import RUNTIME
 
@@ -45,6 +45,15 @@ class Emitter:
 
     def line(self, text: str) -> None:
         self.lines.append(text)
+
+    def read_all(self, operand, kind: str) -> str:
+        """The expression of a tuple with the values of a vector's items, or of one operand."""
+        return "(" + ", ".join(self.read(item, kind) for item in items_of(operand)) + ",)"
+
+    def write_all(self, operand, values: str, kind: str) -> None:
+        """Write the items of a list to those of a vector, or to one operand."""
+        for number, item in enumerate(items_of(operand)):
+            self.write(item, f"{values}[{number}]", kind)
 
     def tell(self, event: str, *facts: object) -> None:
         """Tell observers of an event of the lanes: the name of a method of `Observer` and its other arguments."""

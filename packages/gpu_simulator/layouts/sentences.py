@@ -7,6 +7,8 @@ import textwrap
 from gpu_simulator.layouts.candidates import Padding
 from gpu_simulator.layouts.trials import ArrayStudy
 
+WIDTH = 108  # characters of a line of notes
+
 
 def verdict(study: ArrayStudy) -> str:
     """The result of a study, in a sentence."""
@@ -46,12 +48,12 @@ def notes(study: ArrayStudy) -> list[str]:
     return found
 
 
-def lines(study: ArrayStudy, width: int = 108) -> list[str]:
-    """Lines of text: the verdict, a row for each of the best layouts, and the notes in lines of `width` characters."""
+def lines(study: ArrayStudy) -> list[str]:
+    """Lines of text: the verdict, a row for each of the best layouts, and the notes in lines of `WIDTH` characters."""
     rows = [("layout", "in C++", "bytes", "wavefronts")]
     rows += [("as it is", "", f"{study.array.size:,}", f"{study.total:,}")]
     rows += [(t.layout.title, t.layout.code, f"{t.layout.bytes:,}", f"{t.total:,}") for t in study.best]
     first, second, third, fourth = (max(map(len, column)) for column in zip(*rows, strict=True))
     table = [f"  {a:<{first}}  {b:<{second}}  {c:>{third}}  {d:>{fourth}}" for a, b, c, d in rows]
-    told = textwrap.wrap(" ".join(notes(study)), width, initial_indent="  ", subsequent_indent="  ")
+    told = textwrap.wrap(" ".join(notes(study)), WIDTH, initial_indent="  ", subsequent_indent="  ")
     return [verdict(study), *(table if study.best else []), *told]

@@ -50,7 +50,7 @@ def modules() -> list[str]:
     return [shared + kernels[f"k{number}"] for number in range(len(OPERATIONS))]
 
 
-@pytest.mark.sampled(every=8)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_operations_equal_the_hardware(part):
     """part: every sixteenth operation, from that number on."""
