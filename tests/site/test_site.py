@@ -300,14 +300,11 @@ def test_the_sidebar_leads_to_what_runs_in_the_browser():
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "app"), [(360, "notebooks"), (1280, "lab")])
 def test_on_a_narrow_window_a_notebook_opens_alone(browser, width, app):
-    page = browser.new_page(viewport={"width": width, "height": 700})
-    try:
+    with browser.new_page(viewport={"width": width, "height": 700}) as page:
         page.set_content('<a href="../lite/lab/index.html?path=notebooks/a.ipynb">x</a><a href="lab/index.html">y</a>')
         page.add_script_tag(path=pages.HERE / "static" / "narrow.js", type="module")
         found = page.evaluate("Array.from(document.querySelectorAll('a'), (link) => link.getAttribute('href'))")
         assert found == [f"../lite/{app}/index.html?path=notebooks/a.ipynb", "lab/index.html"]
-    finally:
-        page.close()
 
 
 # ---- The finished site ----
