@@ -28,6 +28,7 @@ from gpu_simulator.argument_checks import shown
 from gpu_simulator.cli.array_parts import deviation
 from gpu_simulator.cli.baseline import Baseline
 from gpu_simulator.cli.report_text import line_costs, listing
+from gpu_simulator.compiler.nvrtc import COMPILERS
 from gpu_simulator.errors import ConfigError, SimulatorError
 from gpu_simulator.kernel_file import KernelFile, kernel_file
 from gpu_simulator.launch_checks import check_dtypes
@@ -38,7 +39,7 @@ from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.report import Report, Totals
 
-WRITE = "--simulated-baseline-write"
+WRITE, COMPILER = "--simulated-baseline-write", "--simulated-compiler"
 
 
 @dataclass(repr=False)
@@ -126,6 +127,7 @@ class Simulated:
     """What the fixture `simulated` gives: call it to launch a kernel. A file is compiled once in a session."""
 
     def __init__(self, request: pytest.FixtureRequest):
+        self._compiler: str | None = request.config.getoption(COMPILER)
         self._config, self._folder, self._test = request.config, request.path.parent, request.node.nodeid
         self._launches = 0
 
@@ -141,23 +143,26 @@ class Simulated:
         include: Sequence[str | Path] = (),
         defines: Mapping[str, Any] | None = None,
         std: str | None = None,
+        using: str | None = None,
         **options: Any,
     ) -> SimulatedRun:
         """Launch a kernel of a .cu or .ptx file; arrays in `args` are changed in place.
 
-        file: a path, from the folder of the test.   The other parameters are those of `gpu_simulator.simulate`, and
-        so are the errors, which are shown without the simulator's own frames.
+        file: a path, from the folder of the test.   using: by default what --simulated-compiler says.   The other
+        parameters are those of `gpu_simulator.simulate`, and so are the errors, which are shown without the
+        simulator's own frames.
         """
         __tracebackhide__ = True
         path = self._folder / file
         folders = tuple(self._folder / folder for folder in include)
         macros = {name: str(value) for name, value in (defines or {}).items()}
-        key = (path, kernel, arch, folders, tuple(macros.items()), std)
+        key = (path, kernel, arch, folders, tuple(macros.items()), std, using)
         compiled = self._config.stash.setdefault(COMPILED, {})
         self._launches += 1
         if key not in compiled:
             cache = Path(self._config.cache.mkdir("gpu_simulator")) if getattr(self._config, "cache", None) else None
-            compiled[key] = _plainly(kernel_file, path, kernel, arch, folders, macros, cache, std=std)
+            chosen = {"std": std, "using": using or self._compiler}
+            compiled[key] = _plainly(kernel_file, path, kernel, arch, folders, macros, cache, **chosen)
         found: KernelFile = compiled[key]
         _plainly(check_dtypes, found.entry, found.text, args)
         given = args, options.pop("symbols", None)
@@ -204,10 +209,10 @@ def _fail(*lines: str) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the baseline."""
-    parser.getgroup("gpu_simulator").addoption(
-        WRITE, action="store_true", help="write the counts that assert_not_worse compares with"
-    )
+    """Add the options of the baseline and of the compiler."""
+    group = parser.getgroup("gpu_simulator")
+    group.addoption(WRITE, action="store_true", help="write the counts that assert_not_worse compares with")
+    group.addoption(COMPILER, choices=COMPILERS, help="of .cu files; default: nvrtc where it is installed, or clang")
     parser.addini("simulated_baseline", "file with the counts of assert_not_worse", default="simulated_baseline.json")
 
 
@@ -217,7 +222,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if writes and getattr(config.option, "numprocesses", None):
         raise pytest.UsageError(f"{WRITE} needs one process; leave -n out.")
     try:
-        config.stash[BASELINE] = Baseline(config.rootpath / config.getini("simulated_baseline"), writes)
+        config.stash[BASELINE] = Baseline(config.rootpath / config.getini("simulated_baseline"), writes, config.getoption(COMPILER))
     except ValueError as error:
         raise pytest.UsageError(f"{config.getini('simulated_baseline')} is no baseline: {error}.") from None
 

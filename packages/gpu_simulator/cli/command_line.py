@@ -21,6 +21,7 @@ from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, counts_of, listing, short_margin
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
+from gpu_simulator.compiler.nvrtc import COMPILERS
 from gpu_simulator.errors import ConfigError, SimulatorError
 from gpu_simulator.kernel_file import KernelFile, kernel_file, signatures
 from gpu_simulator.launch_checks import misfits
@@ -97,6 +98,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--arch", default="sm_80", help="what a .cu file is compiled for; default: sm_80")
     add("-I", "--include", type=Path, action="append", default=[], metavar="FOLDER", help="with headers of a .cu file")
     add("-D", "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro of a .cu file")
+    add("--compiler", choices=COMPILERS, help="of a .cu file; default: nvrtc where it is installed, or clang")
     add("--std", default=None, metavar="C++", help="the C++ standard, such as c++20; default: c++17, or what is needed")
     add("--hazards", action="store_true", help="look for races and missing waits")
     add(
@@ -191,7 +193,8 @@ def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) 
     """Run the kernel in both timings if need be, and put into `outcome` what is asked for."""
     values = arguments_of(options)
     defines = dict(macro(word) for word in options.define)
-    kernel = kernel_file(options.file, options.entry, options.arch, outcome.folders, defines, cache, std=options.std)
+    chosen = {"std": options.std, "using": options.compiler}
+    kernel = kernel_file(options.file, options.entry, options.arch, outcome.folders, defines, cache, **chosen)
     outcome.kernel, outcome.own = source_name(kernel.entry), kernel.file
     _check_count(kernel, values)
     _check_types(options, kernel, values)

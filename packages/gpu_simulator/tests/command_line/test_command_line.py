@@ -5,11 +5,12 @@ import sys
 
 import numpy as np
 import pytest
-from compiling import need_compiler
+from compiling import need_clang, need_compiler
 from ptx_text import at, text
 
 from gpu_simulator import __version__
 from gpu_simulator.cli.command_line import main
+from gpu_simulator.compiler import clang
 
 SUM = "".join((at("%a", "%t", 4, "%q10"), at("%bb", "%t", 4, "%q11"), at("%d", "%t", 4, "%q12"))) + (
     "ld.global.f32 %f1, [%q10];\nld.global.f32 %f2, [%q11];\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%q12], %f3;"
@@ -180,6 +181,34 @@ def test_source_without_a_compiler_says_what_to_install(run, tmp_path, monkeypat
     code, out = run("k.cu")
     nvrtc_library._library.cache_clear()
     assert code == 2 and "pip install cuda-bindings" in out
+
+
+WHICH = """__global__ void which(int* o) {
+#ifdef __clang_major__
+  o[0] = 1;
+#endif
+}
+"""
+
+
+@pytest.mark.parametrize(("words", "value"), [((), 0), (("--compiler", "nvrtc"), 0), (("--compiler", "clang"), 1)])
+def test_the_compiler_is_chosen(run, tmp_path, words, value):
+    need_compiler()
+    need_clang()
+    (tmp_path / "which.cu").write_text(WHICH)
+    code, out = run("which.cu", "--arg", "i32:1", "--print", "0", *words)
+    assert code == 0 and f"0 = [{value}]" in out
+
+
+def test_a_compiler_that_is_not_installed_is_not_replaced_by_the_other(run, tmp_path, monkeypatch):
+    need_compiler()
+    monkeypatch.setattr(clang, "installed", lambda: False)
+    clang.version.cache_clear()
+    (tmp_path / "which.cu").write_text(WHICH)
+    code, out = run("which.cu", "--arg", "i32:1", "--compiler", "clang")
+    assert code == 2 and "There is no clang here" in out
+    with pytest.raises(SystemExit, match="2"):
+        run("which.cu", "--compiler", "gcc")
 
 
 # ---- Parts of arrays, and references ----

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from compiling import need_compiler
+from compiling import need_clang, need_compiler
 from ptx_text import at, text
 
 from gpu_simulator.compiler import nvrtc, nvrtc_library
@@ -130,6 +130,33 @@ def test_a_broken_baseline_is_a_sentence(project, pytester, text, says):
     (pytester.path / "pytest.ini").write_text("[pytest]\nsimulated_baseline = other.json\n")
     done = project("-k", "test_clean")
     assert done.ret == 4 and says in done.stderr.str() + done.stdout.str()
+
+
+WHICH = """
+import numpy as np, gpu_simulator, pytest
+from test_command_line import WHICH
+
+def test_which(simulated, tmp_path):
+    (tmp_path / "which.cu").write_text(WHICH)
+    for using, wanted in ((None, CLANG), ("clang", 1), ("nvrtc", 0)):
+        out = np.zeros(1, np.int32)
+        run = simulated(tmp_path / "which.cu", args=[out], using=using)
+        assert out[0] == wanted
+    run.assert_not_worse()
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("--simulated-compiler", "clang")])
+def test_the_compiler_is_chosen(pytester, monkeypatch, words):
+    need_compiler()
+    need_clang()
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    pytester.makepyfile(WHICH.replace("CLANG", str(len(words) // 2)))
+    done = pytester.runpytest("-p", "gpu_simulator.pytest_plugin", "--simulated-baseline-write", *words)
+    done.assert_outcomes(passed=1)
+    held = json.loads((pytester.path / "simulated_baseline.json").read_text())["compiler"]
+    assert held.startswith("clang version" if words else "NVRTC ")
 
 
 LATE = """

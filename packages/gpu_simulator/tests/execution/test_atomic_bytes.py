@@ -1,13 +1,11 @@
 """Atomic updates of a byte: libcu++ exchanges the word around it, of which the kernel's memory may have only a part."""
 
-import by_clang
 import numpy as np
 import pytest
-from compiling import need_compiler
+from compiling import need_clang, need_compiler
 from ptx_text import run
 
 import gpu_simulator
-from gpu_simulator.compiler import clang
 
 BYTES = """#include <cuda/atomic>
 template <typename T> using Ref = cuda::atomic_ref<T, cuda::thread_scope_block>;
@@ -23,12 +21,11 @@ __global__ void kernel(unsigned char* sum, unsigned* old) {
 
 @pytest.mark.parametrize("compiler", ["nvrtc", "clang"])
 def test_one_byte_is_updated(compiler):
-    need_compiler()
-    if compiler == "clang" and not clang.installed():
-        pytest.skip("ziglang is not installed")
-    simulate = by_clang.simulate if compiler == "clang" else gpu_simulator.simulate
+    need_clang() if compiler == "clang" else need_compiler()
     total, old = np.full(1, 255, np.uint8), np.zeros(40, np.uint32)
-    simulate(BYTES, "kernel", 1, 40, [total, old], arch="sm_80", observers=["hazards"]).raise_hazards()
+    gpu_simulator.simulate(
+        BYTES, "kernel", 1, 40, [total, old], using=compiler, observers=["hazards"]
+    ).raise_hazards()
     assert total[0] == 1 and sorted(old) == list(range(3, 43))
 
 
