@@ -103,7 +103,7 @@ def _read(path: Path) -> str:
         with path.open(encoding="utf-8", errors="replace") as file:
             text = file.read(MOST_CHARACTERS + 1)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from None
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from None
     if len(text) > MOST_CHARACTERS:
         raise ConfigError(f"{path} has more than {MOST_CHARACTERS:,} characters; a kernel has fewer.")
     return text

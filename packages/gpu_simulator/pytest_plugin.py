@@ -221,10 +221,11 @@ def pytest_configure(config: pytest.Config) -> None:
     writes = config.getoption(WRITE)
     if writes and getattr(config.option, "numprocesses", None):
         raise pytest.UsageError(f"{WRITE} needs one process; leave -n out.")
+    name = config.getini("simulated_baseline")
     try:
-        config.stash[BASELINE] = Baseline(config.rootpath / config.getini("simulated_baseline"), writes, config.getoption(COMPILER))
+        config.stash[BASELINE] = Baseline(config.rootpath / name, writes, config.getoption(COMPILER))
     except ValueError as error:
-        raise pytest.UsageError(f"{config.getini('simulated_baseline')} is no baseline: {error}.") from None
+        raise pytest.UsageError(f"{name} is no baseline: {error}.") from None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

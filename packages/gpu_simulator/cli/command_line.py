@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from gpu_simulator import __version__
 from gpu_simulator.arithmetic.rounding import bf16_to_f32
 from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, named_arrays
-from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
+from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of, reference
 from gpu_simulator.cli.formats import ERROR, FORMATS, NOTE, Finding, Outcome
 from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, counts_of, listing, short_margin
@@ -181,6 +182,7 @@ def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path |
         _examine(options, outcome, cache)
     except SimulatorError as error:
         outcome.add_error(error)
+        outcome.kernel = outcome.kernel or _meant(options)
         ended = error
     if written := FORMATS[options.format](outcome, __version__):
         print(written)
@@ -200,6 +202,7 @@ def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) 
     _check_types(options, kernel, values)
     symbols = symbols_of(options)
     arrays = arrays_in(values)
+    references = [reference(word, arrays) for word in options.compare]
     variables = {name: array for name, array in symbols.items() if isinstance(array, np.ndarray)}
     before, filled = {}, {}
 
@@ -240,13 +243,21 @@ def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) 
         _layouts(outcome, report, kernel, recorded, defines, dict(map(row, options.rows)))
     facts["values"] = [part_of(word, shown) for word in options.printed]
     outcome.text += facts["values"]
-    differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance, shown))]
+    differ = [line for one in references if (line := difference(one, arrays, options.tolerance, shown))]
     outcome.text += differ
     outcome.findings += [Finding("difference", ERROR, line, options.file.as_posix()) for line in differ]
     if options.compare and not differ:
         say("equal to the reference")
     for place in options.save:
         _save(place, before, arrays, variables)
+
+
+def _meant(options: argparse.Namespace) -> str:
+    """The kernel of a command that did not come so far as to compile it; "" if the file may have several, or none."""
+    with suppress(SimulatorError):
+        found = [options.entry] if options.entry else signatures(options.file)
+        return re.split("[<(]", found[0])[0].strip() if len(found) == 1 else ""
+    return ""
 
 
 def _layouts(

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def test_counts_stand_beside_the_instructions(run, add):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("none.ptx",), "none.ptx cannot be read"),
+        (("none.ptx",), "none.ptx cannot be read: No such file or directory.\n"),
         (
             ("add.ptx",),
             "kernel takes 3 arguments (u64 or a pointer, u64 or a pointer, u64 or a pointer), and 0 were given",
@@ -274,14 +275,20 @@ def test_whole_numbers_are_compared_exactly(run, tmp_path):
         (("--print", "2[40]"), "argument 2 has the shape 32"),
         (("--print", "2[1,2]"), "argument 2 has the shape 32"),
         (("--compare", "2"), "write --compare 2=reference.npy"),
-        (("--compare", "2=no.npy"), "no.npy cannot be read"),
+        (("--compare", "2=no.npy"), "no.npy cannot be read: No such file or directory.\n"),
+        (("--compare", "2=empty.npy"), "empty.npy cannot be read: "),
+        (("--compare", "2=many.npz"), "many.npz cannot be read: it holds several arrays; write one with numpy.save.\n"),
+        (("--compare", "7=two.npy"), "argument 7 is not an array; these are: 0, 1, 2"),
         (("--compare", "2=two.npy"), "the argument has the shape 32, and the reference 2"),
     ],
 )
 def test_mistakes_in_parts_are_told(run, add, words, says):
     np.save("two.npy", np.zeros(2, "f4"))
+    np.savez("many.npz", np.zeros(32, "f4"))
+    Path("empty.npy").touch()
     code, out = run(add, *ARRAYS, *words)
     assert code == 2 and says in out and "Traceback" not in out
+    assert "warp instructions" not in out or "--print" in words, "a reference is looked at before the run"
 
 
 RING = """__global__ void kernel(int* slot, volatile int* head, int* out) {

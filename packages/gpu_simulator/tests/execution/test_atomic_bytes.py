@@ -23,9 +23,7 @@ __global__ void kernel(unsigned char* sum, unsigned* old) {
 def test_one_byte_is_updated(compiler):
     need_clang() if compiler == "clang" else need_compiler()
     total, old = np.full(1, 255, np.uint8), np.zeros(40, np.uint32)
-    gpu_simulator.simulate(
-        BYTES, "kernel", 1, 40, [total, old], using=compiler, observers=["hazards"]
-    ).raise_hazards()
+    gpu_simulator.simulate(BYTES, "kernel", 1, 40, [total, old], using=compiler, observers=["hazards"]).raise_hazards()
     assert total[0] == 1 and sorted(old) == list(range(3, 43))
 
 
