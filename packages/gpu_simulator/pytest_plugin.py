@@ -42,12 +42,16 @@ from gpu_simulator.report import Report, Totals
 WRITE, COMPILER = "--simulated-baseline-write", "--simulated-compiler"
 
 
+WRITES = f"pytest {WRITE} writes what the launches cost now, of all tests or of those that you name."
+LESS = "costs less"  # a property of a test's report, which pytest-xdist hands on
+
+
 @dataclass(repr=False)
 class SimulatedRun:
     """One launch, which has changed its arrays. Each assertion fails with a sentence that names the line.
 
     report: of the launch, as `gpu_simulator.launch` gives it.   late: makes the launch again, in late timing.
-    arrays: by the numbers of their arguments.   name: of the launch in the baseline.
+    arrays: by the numbers of their arguments.   name: of the launch in the baseline.   notes: of the test's report.
     """
 
     kernel: KernelFile
@@ -57,6 +61,7 @@ class SimulatedRun:
     arrays: Mapping[str, np.ndarray]
     name: str
     baseline: Baseline
+    notes: list[tuple[str, object]]
 
     @cached_property
     def hazards(self) -> list[Hazard]:
@@ -117,10 +122,16 @@ class SimulatedRun:
             )
 
     def assert_not_worse(self) -> None:
-        """Fail if the launch takes more instructions, wavefronts or sectors than in the baseline file."""
+        """Fail if the launch takes more instructions, wavefronts or sectors than in the baseline file.
+
+        The end of pytest's output names the launches that take less, so that the file can be written anew.
+        """
         __tracebackhide__ = True
-        if said := self.baseline.judge(self.name, self.report):
-            _fail(f"{said}. pytest {WRITE} writes what the launches cost now.")
+        worse, better = self.baseline.judge(self.name, self.report)
+        if worse:
+            _fail(f"{worse}. {WRITES}")
+        if better:
+            self.notes.append((LESS, better))
 
 
 class Simulated:
@@ -128,7 +139,7 @@ class Simulated:
 
     def __init__(self, request: pytest.FixtureRequest):
         self._compiler: str | None = request.config.getoption(COMPILER)
-        self._config, self._folder, self._test = request.config, request.path.parent, request.node.nodeid
+        self._config, self._folder, self._test = request.config, request.path.parent, request.node
         self._launches = 0
 
     def __call__(
@@ -173,9 +184,10 @@ class Simulated:
             every = {"observers": ["hazards"], **options, **more, "symbols": symbols}
             return _plainly(launch, found.program, found.entry, grid, block, args, **every)
 
-        name = f"{self._test}, launch {self._launches}: {source_name(found.entry)}"
-        report, baseline = run(*given), self._config.stash[BASELINE]
-        return SimulatedRun(found, path, report, lambda: run(*again, timing="late"), arrays_in(args), name, baseline)
+        name = f"{self._test.nodeid}, launch {self._launches}: {source_name(found.entry)}"
+        report, baseline, notes = run(*given), self._config.stash[BASELINE], self._test.user_properties
+        late = lambda: run(*again, timing="late")  # noqa: E731
+        return SimulatedRun(found, path, report, late, arrays_in(args), name, baseline, notes)
 
 
 COMPILED = pytest.StashKey[dict[tuple, KernelFile]]()
@@ -232,6 +244,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the baseline if that was asked for."""
     if session.config.stash[BASELINE].writes:
         session.config.stash[BASELINE].save()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say which launches cost less than in the baseline."""
+    reports = [one for found in terminalreporter.stats.values() for one in found if getattr(one, "when", "") == "call"]
+    less = dict.fromkeys(said for one in reports for key, said in one.user_properties if key == LESS)
+    if less:
+        terminalreporter.section("launches that cost less than in the baseline")
+        for said in (*less, WRITES):
+            terminalreporter.line(said)
 
 
 @pytest.fixture

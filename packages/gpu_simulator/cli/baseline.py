@@ -29,22 +29,27 @@ class Baseline:
         self.compiler: str = found.get("compiler", "")
         self.launches: dict[str, Mapping[str, int]] = found.get("launches", {})
 
-    def judge(self, name: str, report: Report) -> str:
-        """What is worse than in the file, in a sentence, or ""; where the session writes, the counts are noted."""
+    def judge(self, name: str, report: Report) -> tuple[str, str]:
+        """(what is worse than in the file, or what is only better), each a sentence or "". A session that writes notes
+        the counts instead.
+        """
         every = {"instructions": report.instructions, **asdict(report.totals)}
         now, before = {kind: every[kind] for kind in COUNTED}, self.launches.get(name)
         if self.writes:
             self.launches[name] = now
-            return ""
+            return "", ""
         if before is None:
-            return f"{self.path.name} has no counts of {name}"
-        worse = [
-            f"{kind} {before.get(kind, 0):,} → {now[kind]:,}" for kind in COUNTED if now[kind] > before.get(kind, 0)
-        ]
-        said = f"{name} costs more than in {self.path.name}: {', '.join(worse)}" if worse else ""
-        now_with = compiler_name(self.using) if worse else self.compiler
-        other = now_with != self.compiler
-        return f"{said} (it was written with {self.compiler}, and this is {now_with})" if other else said
+            return f"{self.path.name} has no counts of {name}", ""
+        change = {kind: now[kind] - before.get(kind, 0) for kind in COUNTED}
+        worse = any(by > 0 for by in change.values())
+        changed = [kind for kind, by in change.items() if (by > 0 if worse else by < 0)]
+        if not changed:
+            return "", ""
+        counts = ", ".join(f"{kind} {before.get(kind, 0):,} → {now[kind]:,}" for kind in changed)
+        said = f"{name} costs {'more' if worse else 'less'} than in {self.path.name}: {counts}"
+        if (now_with := compiler_name(self.using)) != self.compiler:
+            said += f" (it was written with {self.compiler}, and this is {now_with})"
+        return (said, "") if worse else ("", said)
 
     def save(self) -> None:
         """Write the file."""

@@ -1,5 +1,6 @@
 """`python -m gpu_simulator`: files of PTX and of CUDA, what is printed and saved, a sentence for every mistake."""
 
+import importlib.metadata
 import subprocess
 import sys
 from pathlib import Path
@@ -172,16 +173,28 @@ def test_a_mistake_in_the_source_names_its_line_and_what_was_left_out(run, progr
     )
 
 
-def test_source_without_a_compiler_says_what_to_install(run, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("installed", "says", "clang"),
+    [
+        (True, 'pip install "gpu_simulator[compiler]"; or a clang with: pip install "gpu_simulator[clang]"', "[clang]"),
+        (False, "pip install cuda-bindings ", "pip install ziglang"),
+    ],
+)
+def test_source_without_a_compiler_says_what_to_install(run, tmp_path, monkeypatch, installed, says, clang):
     from gpu_simulator.compiler import nvrtc_library
 
+    def distribution(name):
+        if name != "gpu_simulator" or not installed:
+            raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", distribution)
     for name in ("cuda.bindings", "ziglang"):
         monkeypatch.setitem(sys.modules, name, None)
     nvrtc_library._library.cache_clear()
     (tmp_path / "k.cu").write_text("__global__ void k() {}")
     code, out = run("k.cu")
     nvrtc_library._library.cache_clear()
-    assert code == 2 and "pip install cuda-bindings" in out
+    assert code == 2 and says in out and clang in out
 
 
 WHICH = """__global__ void which(int* o) {

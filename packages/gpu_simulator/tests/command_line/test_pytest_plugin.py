@@ -1,6 +1,7 @@
 """The fixture `simulated`: what each assertion lets through and what it says, on PTX with and without source lines."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -110,11 +111,26 @@ def test_the_baseline_refuses_what_costs_more(project, pytester):
     held = json.loads((pytester.path / "simulated_baseline.json").read_text())
     (counts,) = held["launches"].values()
     assert counts["wavefronts"] == 32 and counts["sectors"] == 4 and held["compiler"]
-    project(*words, step=8).assert_outcomes(passed=1)
+    project(*words).stdout.no_fnmatch_line("*cost less*")
+    for more in ((), ("-q",), ("-n", "1", "-p", "xdist")) if find_spec("xdist") else ((), ("-q",)):
+        done = project(*words, *more, step=8)
+        assert done.ret == 0, "what costs less is no failure"
+        done.stdout.fnmatch_lines([
+            "*launches that cost less than in the baseline*",
+            "test_kernels.py::test_baseline, launch 1: kernel costs less than in simulated_baseline.json: wavefronts 32 → 2",
+            "pytest --simulated-baseline-write writes what the launches cost now, of all tests or of those that you name.",
+        ])  # fmt: skip
     project("--simulated-baseline-write", *words, step=8).assert_outcomes(passed=1)
+    project(*words, step=8).stdout.no_fnmatch_line("*cost less*")
+    held["compiler"], (name,) = "another", held["launches"]
+    held["launches"][name] = {**counts, "wavefronts": 2, "sectors": 9}
+    (pytester.path / "simulated_baseline.json").write_text(json.dumps(held))
     done = project(*words, step=128)
     done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["*costs more than in simulated_baseline.json: wavefronts 2 → 32.*"])
+    done.stdout.fnmatch_lines(
+        ["*costs more than in simulated_baseline.json: wavefronts 2 → 32 (it was written with an*"]
+    )
+    done.stdout.no_fnmatch_line("*cost less*")
 
 
 def test_ptx_needs_no_compiler(project, pytester, monkeypatch):
