@@ -36,13 +36,16 @@ from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.ir import Variable
 from gpu_simulator.report import Report
 
+PAGE = Path(__file__).parents[1] / "TESTING.md"
 DESCRIPTION = "Run a kernel of a .cu or .ptx file without a GPU: its results, what each line cost, its races."
-EXAMPLE = """example, for __global__ void add(const float* a, const float* b, float* sum, int n):
+EXAMPLE = f"""example, for __global__ void add(const float* a, const float* b, float* sum, int n):
   python -m gpu_simulator add.cu --grid 4 --block 256 \\
       --arg f32:1000:random --arg f32:1000:random --arg f32:1000 --arg 1000 --hazards --save sum.npy
 
 The exit code is 0 if the kernel ran and nothing is wrong (what is only suspicious is a remark), 1 if a hazard, a fault
-or a difference was found, and 2 if it did not run: no file, no compiler, wrong arguments, or it does not compile."""
+or a difference was found, and 2 if it did not run: no file, no compiler, wrong arguments, or it does not compile.
+
+Tests of kernels with pytest and in CI: {PAGE}"""
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -206,9 +206,17 @@ def test_layouts_that_would_cost_less_are_shown(run, capsys):
     said = capsys.readouterr().out
     assert "tile: 1,056 wavefronts, 992 more than the least" in said and "the best takes 64." in said
     assert "__shared__ float tile[32][32 + 1];" in said
+    assert "the indices stay as they are. A padding costs no more here than the best swizzle" in " ".join(said.split())
     assert main([*words, "--format", "json"]) == 0
     (study,) = json.loads(capsys.readouterr().out)["layouts"]
     assert (study["array"], study["wavefronts"], study["best"][0]["wavefronts"]) == ("tile", 1056, 64)
+    flat = CONFLICT.replace("[j][threadIdx.x]", "[32 * j + threadIdx.x]").replace(
+        "[threadIdx.x][j]", "[32 * threadIdx.x + j]"
+    )
+    Path("conflict.cu").write_text(flat.replace("[32][32]", "[1024]"))
+    assert main([*words, "--row", "tile=32"]) == 0
+    said = capsys.readouterr().out
+    assert "padding: " in said and "costs no more" not in said, "a padding that changes each index, too"
     Path("conflict.cu").write_text(CONFLICT.replace("[32][32]", "[32][33]"))
     assert main(words) == 0
     assert "tile: no bank conflicts" in capsys.readouterr().out
