@@ -16,6 +16,7 @@ from gpu_simulator.compiler.diagnostics import naming_host_code
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.ptx.demangle import source_name
 
+COMPILERS = nvrtc.COMPILERS
 MOST_CHARACTERS = 8_000_000
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 

@@ -28,9 +28,8 @@ from gpu_simulator.argument_checks import shown
 from gpu_simulator.cli.array_parts import deviation
 from gpu_simulator.cli.baseline import Baseline
 from gpu_simulator.cli.report_text import line_costs, listing
-from gpu_simulator.compiler.nvrtc import COMPILERS
 from gpu_simulator.errors import ConfigError, SimulatorError
-from gpu_simulator.kernel_file import KernelFile, kernel_file
+from gpu_simulator.kernel_file import COMPILERS, KernelFile, kernel_file
 from gpu_simulator.launch_checks import check_dtypes
 from gpu_simulator.launching import Extent, launch
 from gpu_simulator.machine.argument_structs import arrays_in

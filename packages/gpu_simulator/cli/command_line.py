@@ -22,9 +22,8 @@ from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, counts_of, listing, short_margin
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
-from gpu_simulator.compiler.nvrtc import COMPILERS
 from gpu_simulator.errors import ConfigError, SimulatorError
-from gpu_simulator.kernel_file import KernelFile, kernel_file, signatures
+from gpu_simulator.kernel_file import COMPILERS, KernelFile, kernel_file, signatures
 from gpu_simulator.launch_checks import misfits
 from gpu_simulator.launching import Launch, launch
 from gpu_simulator.layouts.recorded_accesses import RecordedAccesses
