@@ -11,7 +11,6 @@ from gpu_simulator.machine.address_space import BELOW_LINE, GLOBAL_BASE, LINE_BY
 from gpu_simulator.machine.counting import count_shared, sectors_of
 from gpu_simulator.machine.heap import FREED, Heap
 from gpu_simulator.ptx.demangle import source_name
-from gpu_simulator.ptx.ir import Instruction
 
 # Element type of each width. 16 bytes are a complex number, which NumPy copies without changing bits.
 ELEMENT = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
@@ -374,7 +373,7 @@ class GlobalMemory:
         return " and ".join(f"{distance:,} {words}" for distance, _, words in sorted(nearest))
 
 
-def around_a_byte(item: Instruction) -> bool:
+def around_a_byte(item) -> bool:
     """Whether an access may be of those by which libcu++ updates an atomic byte: load and CAS of the word around it."""
     strong_load = item.family == "ld" and not {"relaxed", "acquire"}.isdisjoint(item.parts)
     return "b32" in item.parts and (strong_load or "cas" in item.parts)
