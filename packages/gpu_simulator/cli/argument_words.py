@@ -65,7 +65,7 @@ def argument(text: str, seed: int = 0) -> Any:
     if found := _MAP.fullmatch(text):
         return _tensor_map(text, found, seed)
     if text.endswith(".npy"):
-        return _loaded(text)
+        return loaded(text)
     found = _COLON.fullmatch(text) or _BRACKET.fullmatch(text)
     if found and found["type"] in DTYPES:
         return _array(text, found["type"], [int(part) for part in found["shape"].split("x")], found["fill"], seed)
@@ -105,11 +105,15 @@ def _member(text: str, seed: int) -> Any:
     return value
 
 
-def _loaded(path: str) -> np.ndarray:
+def loaded(path: str) -> np.ndarray:
+    """The array of a .npy file. Raises `ConfigError`."""
     try:
-        return np.ascontiguousarray(np.load(path))
+        found = np.load(path)
+        if not isinstance(found, np.ndarray):
+            raise ValueError("it holds several arrays; write one with numpy.save")
+        return np.ascontiguousarray(found)
     except (OSError, ValueError, EOFError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from None
+        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def _number(text: str) -> int | float | None:

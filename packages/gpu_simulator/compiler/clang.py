@@ -22,7 +22,7 @@ from gpu_simulator.compiler import host_headers, libcudacxx, missing_names
 from gpu_simulator.compiler.cluster_extents import with_clusters
 from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
 from gpu_simulator.compiler.refused_forms import about_cuda_form
-from gpu_simulator.errors import MissingDependency, SimulatorError
+from gpu_simulator.errors import MissingDependency, SimulatorError, install_command
 
 HEADERS = Path(__file__).parent / "clang_headers"
 CPU_S = 60  # the limit of time for one source
@@ -73,7 +73,7 @@ class Installed:
         if not installed():
             raise MissingDependency(
                 "There is no clang here: the package ziglang, which contains it, is not installed. "
-                "Install it with: pip install ziglang"
+                f"Install it with: {install_command('clang', 'ziglang')}"
             )
         with tempfile.TemporaryDirectory(prefix="clang_") as made:
             for name, text in files.items():

@@ -35,8 +35,12 @@ def notes(study: ArrayStudy) -> list[str]:
         f"address and counted again with the simulator's model of the banks, so change all lines that use it. "
         f"An access of {widest} bytes stays in one piece and aligned."
     ]
-    if any(isinstance(layout, Padding) and layout.row_bytes == layout.array.row_bytes for layout in layouts):
+    declared = [one for one in layouts if isinstance(one, Padding) and one.row_bytes == one.array.row_bytes]
+    if declared:
         found.append("With another declaration (keep its alignment), the indices stay as they are.")
+    cheapest = [trial.layout for trial in study.best if trial.total == study.best[0].total]
+    if any(one in declared for one in cheapest) and not all(isinstance(one, Padding) for one in cheapest):
+        found.append("A padding costs no more here than the best swizzle; the swizzle needs no more memory than now.")
     if any("column" in code for code in codes):
         found.append("row and column are the indices that you write now.")
     if any("(&" in code for code in codes):

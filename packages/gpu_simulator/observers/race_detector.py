@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_simulator.machine.barriers import Arrival
 from gpu_simulator.machine.mbarrier_messages import last_wait
-from gpu_simulator.machine.memory import within_variable
+from gpu_simulator.machine.memory import around_a_byte, within_variable
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.observers.absent_lanes import AbsentLanes
 from gpu_simulator.observers.access import Access, by_array, bytes_of
@@ -285,6 +285,10 @@ class RaceDetector(Observer):
         """Report a read of what nothing has written. last: the last writes, or None if it does not matter."""
         if last is None or last.all():
             return
+        if around_a_byte(self.resident.program.sites[access.site]):
+            last = np.broadcast_to(last.max(1, keepdims=True), last.shape)  # the bytes beside it stay as they are
+            if last.all():
+                return
         row, column = np.argwhere(last == 0)[0]
         words = self.words(access, row, column)
         program, site, later = self.resident.program, access.site, ""
