@@ -81,7 +81,8 @@ LAB_DEVICE double fmod(double x, double divisor) {
 }
 LAB_DEVICE double remainder(double x, double divisor) {
   divisor = fabs(divisor);
-  if (fabs(x) < LAB_INFINITE && divisor == LAB_INFINITE) return x;
+  if (!(fabs(x) < LAB_INFINITE)) return LAB_NO_NUMBER;
+  if (divisor == LAB_INFINITE) return x;
   if (divisor < 0x1p1022 || !(divisor > 0)) x = fmod(x, 2 * divisor);
   double rest = fabs(x);
   if (rest > divisor - rest) {
@@ -143,7 +144,9 @@ LAB_BOTH double exp10(double x) {
   const double product = x * 2.302585092994046;
   return lab_exp(product, fabs(x) < 400 ? fma(x, 2.302585092994046, -product) + x * -2.1707562233822494e-16 : 0);
 }
-LAB_BOTH double expm1(double x) { return fabs(x) < 0.35 ? x + (lab_exp_less_1(x) - x) : exp(x) - 1; }
+LAB_BOTH double expm1(double x) {
+  return x == 0 ? x : fabs(x) < 0.35 ? x + (lab_exp_less_1(x) - x) : exp(x) - 1;
+}
 
 // The logarithm of a positive number as a sum of two: with m = x / 2^k near 1 and s = (m - 1) / (m + 1), it is
 // k ln 2 + 2 (s + s³/3 + s⁵/5 + …).
@@ -310,6 +313,7 @@ LAB_DEVICE void sincos(double x, double* sine, double* cosine) {
   const lab_sum rest = lab_reduced(x, &quarter);
   const double s = lab_sine(rest.high, rest.low), c = lab_cosine(rest.high, rest.low);
   lab_turned(quarter, s, c, sine, cosine);
+  if (x == 0) *sine = x;
 }
 LAB_DEVICE double sin(double x) {
   double sine, cosine;
@@ -327,11 +331,14 @@ LAB_DEVICE double tan(double x) {
   return sine / cosine;
 }
 LAB_DEVICE void sincospi(double x, double* sine, double* cosine) {
+  if (fabs(x) >= 0x1p53 && fabs(x) < LAB_INFINITE) x *= 0;  // an even number of half circles
   const double k = rint(2 * x), rest = fma(-0.5, k, x), angle = rest * 3.141592653589793;
   const double low = fma(rest, 3.141592653589793, -angle) + rest * 1.2246467991473532e-16;
   const int quarter = static_cast<int>(static_cast<long long>(k));
   const double s = lab_sine(angle, low), c = lab_cosine(angle, low);
   lab_turned(quarter, s, c, sine, cosine);
+  if (*sine == 0) *sine = copysign(0.0, x);
+  *cosine += 0;  // of zeros the positive one
 }
 LAB_DEVICE double sinpi(double x) {
   double sine, cosine;
@@ -396,6 +403,7 @@ LAB_DEVICE double asinh(double x) {
   return copysign(log1p(size + size * size / (1 + sqrt(size * size + 1))), x);
 }
 LAB_DEVICE double acosh(double x) {
+  if (!(x >= 1)) return LAB_NO_NUMBER;
   return x > 0x1p500 ? log(x) + 0.6931471805599453 : log1p((x - 1) + sqrt((x - 1) * (x + 1)));
 }
 LAB_BOTH double atanh(double x) { return copysign(0.5 * log1p(2 * fabs(x) / (1 - fabs(x))), x); }
@@ -423,6 +431,7 @@ LAB_BOTH double lab_bell(double x) {
   return square > 800 ? 0 : lab_exp(-square, -fma(x, x, -square));
 }
 LAB_DEVICE double erfcx(double x) {
+  if (x < -1.25) return 2 / lab_bell(x) - lab_erfc_scaled(-x);
   return x < 1.25 ? (1 - lab_erf(x)) / lab_bell(x) : lab_erfc_scaled(x);
 }
 LAB_DEVICE double erf(double x) {
@@ -445,8 +454,8 @@ __attribute__((device, noinline, nodebug)) static double lab_lgamma(double x) {
   return 0.91893853320467274 + (x - 0.5) * log(at) - at + log(sum);
 }
 LAB_DEVICE double lgamma(double x) {
-  if (!(x < 0.5)) return x == 1 || x == 2 ? 0 : lab_lgamma(x);
-  return x == floor(x) ? LAB_INFINITE : log(3.141592653589793 / fabs(sinpi(x))) - lab_lgamma(1 - x);
+  if (!(x < 0.5)) return x == 1 || x == 2 ? 0 : x == LAB_INFINITE ? x : lab_lgamma(x);
+  return x == floor(x) ? LAB_INFINITE : 1.1447298858494002 - log(fabs(sinpi(x))) - lab_lgamma(1 - x);  // the first is log π
 }
 LAB_DEVICE double tgamma(double x) {
   if (x == floor(x) && x <= 0) return x == 0 ? 1 / x : LAB_NO_NUMBER;
