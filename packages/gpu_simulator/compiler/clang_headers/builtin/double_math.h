@@ -217,8 +217,10 @@ LAB_BOTH double pow(double x, double y) {
 LAB_BOTH double powi(double x, int y) { return pow(x, static_cast<double>(y)); }
 LAB_BOTH double cbrt(double x) {
   if (x == 0 || !(fabs(x) < LAB_INFINITE)) return x;
+  const double scale = fabs(x) < 0x1p-960 ? 0x1p-54 : 1;
+  x /= scale * scale * scale;
   const double root = copysign(exp(log(fabs(x)) / 3), x);
-  return root - (root * root * root - x) / (3 * root * root);
+  return (root - (root * root * root - x) / (3 * root * root)) * scale;
 }
 LAB_BOTH double rcbrt(double x) { return 1 / cbrt(x); }
 
@@ -412,14 +414,12 @@ LAB_BOTH double atanh(double x) { return copysign(0.5 * log1p(2 * fabs(x) / (1 -
 
 // The series 2 / √π · exp(-x²) · (x + 2x³/3 + 4x⁵/15 + …), whose terms are positive, for |x| < 2.5.
 __attribute__((device, noinline, nodebug)) static double lab_erf(double x) {
-  double term = x, sum = x;
-  for (int i = 1; i < 60; i++) {
-    term *= 2 * x * x / (2 * i + 1);
-    sum += term;
-  }
-  return 1.1283791670955126 * exp(-x * x) * sum;
+  const double twice = 2 * x * x, square = x * x;
+  double sum = 1;
+  for (int i = 59; i > 0; i--) sum = fma(sum, twice / (2 * i + 1), 1.0);
+  return 1.1283791670955126 * lab_exp(-square, -fma(x, x, -square)) * sum * x;
 }
-// The continued fraction of exp(x²) erfc(x), for x ≥ 1.25.
+// The continued fraction of exp(x²) erfc(x), for x ≥ 1.
 __attribute__((device, noinline, nodebug)) static double lab_erfc_scaled(double x) {
   double below = x;
   for (int i = 200; i > 0; i--) below = x + 0.5 * i / below;
@@ -431,8 +431,8 @@ LAB_BOTH double lab_bell(double x) {
   return square > 800 ? 0 : lab_exp(-square, -fma(x, x, -square));
 }
 LAB_DEVICE double erfcx(double x) {
-  if (x < -1.25) return 2 / lab_bell(x) - lab_erfc_scaled(-x);
-  return x < 1.25 ? (1 - lab_erf(x)) / lab_bell(x) : lab_erfc_scaled(x);
+  if (x < -1) return 2 / lab_bell(x) - lab_erfc_scaled(-x);
+  return x < 1 ? (1 - lab_erf(x)) / lab_bell(x) : lab_erfc_scaled(x);
 }
 LAB_DEVICE double erf(double x) {
   const double size = fabs(x);
@@ -441,17 +441,26 @@ LAB_DEVICE double erf(double x) {
 LAB_DEVICE double erfc(double x) {
   const double size = fabs(x);
   if (!(size >= 0.5)) return 1 - erf(x);  // also what is not a number
-  const double rest = size < 1.25 ? 1 - lab_erf(size) : lab_bell(size) * lab_erfc_scaled(size);
+  const double rest = size < 1 ? 1 - lab_erf(size) : lab_bell(size) * lab_erfc_scaled(size);
   return x < 0 ? 2 - rest : rest;
 }
-// The logarithm of the gamma function for x ≥ 0.5, by the series of Lanczos with g = 7.
-__attribute__((device, noinline, nodebug)) static double lab_lgamma(double x) {
+// The sum in the series of Lanczos for the gamma function, with g = 7.
+__attribute__((device, noinline, nodebug)) static double lab_lanczos(double x) {
   const double parts[] = {676.5203681218851,   -1259.1392167224028,  771.32342877765313,   -176.61502916214059,
                           12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
   double sum = 0.99999999999980993;
   for (int i = 0; i < 8; i++) sum += parts[i] / (x + i);
+  return sum;
+}
+// The logarithm of the gamma function for x ≥ 0.5.
+LAB_DEVICE double lab_lgamma(double x) {
   const double at = x + 6.5;
-  return 0.91893853320467274 + (x - 0.5) * log(at) - at + log(sum);
+  return 0.91893853320467274 + (x - 0.5) * log(at) - at + log(lab_lanczos(x));
+}
+// The gamma function for x ≥ 0.5; the power is divided in two, so that it is not too large.
+LAB_DEVICE double lab_tgamma(double x) {
+  const double at = x + 6.5, half = pow(at, 0.5 * x - 0.25);
+  return x > 172 ? LAB_INFINITE : 2.5066282746310002 * lab_lanczos(x) * half * exp(-at) * half;
 }
 LAB_DEVICE double lgamma(double x) {
   if (!(x < 0.5)) return x == 1 || x == 2 ? 0 : x == LAB_INFINITE ? x : lab_lgamma(x);
@@ -459,7 +468,31 @@ LAB_DEVICE double lgamma(double x) {
 }
 LAB_DEVICE double tgamma(double x) {
   if (x == floor(x) && x <= 0) return x == 0 ? 1 / x : LAB_NO_NUMBER;
-  const double size = exp(lgamma(x)), rounded = rint(size);
-  return x == floor(x) && x < 23 ? rounded : x < 0 && fmod(floor(x), 2) != 0 ? -size : size;
+  if (x < 0.5) return x < -184 ? copysign(0.0, fmod(floor(x), 2)) : 3.141592653589793 / (sinpi(x) * lab_tgamma(1 - x));
+  return x == floor(x) && x < 23 ? rint(lab_tgamma(x)) : lab_tgamma(x);
 }
-LAB_DEVICE double normcdf(double x) { return 0.5 * erfc(-0.7071067811865476 * x); }
+LAB_DEVICE double normcdf(double x) {
+  const double at = -0.7071067811865476 * x, low = fma(-0.7071067811865476, x, -at) + x * 4.833646656726457e-17;
+  return fabs(x) < 40 ? 0.5 * (erfc(at) - 1.1283791670955126 * lab_bell(at) * low) : x > 0 ? 1 : x * 0;
+}
+// Where erfc is x: a formula of S. Winitzki to begin with, and three steps of Halley's.
+LAB_DEVICE double erfcinv(double x) {
+  if (!(x > 0 && x < 2)) return x == 0 ? LAB_INFINITE : x == 2 ? -LAB_INFINITE : LAB_NO_NUMBER;
+  const double small = x > 1 ? 2 - x : x, part = log(small * (2 - small)), middle = 4.330746750799873 + 0.5 * part;
+  double y = sqrt(sqrt(middle * middle - part / 0.147) - middle);
+  for (int i = 0; i < 3; i++) {
+    const double step = (small - erfc(y)) / (1.1283791670955126 * lab_bell(y));
+    y -= step / (1 + y * step);
+  }
+  return x > 1 ? -y : y;
+}
+LAB_DEVICE double erfinv(double x) {
+  if (!(fabs(x) < 0.5)) return copysign(erfcinv(1 - fabs(x)), x);
+  double y = x * fma(0.232, x * x, 0.8862269254527580);
+  for (int i = 0; i < 3; i++) {
+    const double step = (erf(y) - x) / (1.1283791670955126 * lab_bell(y));
+    y -= step / (1 + y * step);
+  }
+  return y;
+}
+LAB_DEVICE double normcdfinv(double x) { return -1.4142135623730951 * erfcinv(2 * x); }

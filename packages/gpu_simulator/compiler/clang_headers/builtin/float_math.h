@@ -159,6 +159,9 @@ LAB_IN_DOUBLE(atanh)
 LAB_IN_DOUBLE(erfc)
 LAB_IN_DOUBLE(erfcx)
 LAB_IN_DOUBLE(normcdf)
+LAB_IN_DOUBLE(erfinv)
+LAB_IN_DOUBLE(erfcinv)
+LAB_IN_DOUBLE(normcdfinv)
 LAB_IN_DOUBLE(lgamma)
 LAB_IN_DOUBLE(tgamma)
 LAB_IN_DOUBLE(logb)
@@ -172,9 +175,9 @@ LAB_DEVICE float norm3df(float a, float b, float c) { return static_cast<float>(
 LAB_DEVICE float rnorm3df(float a, float b, float c) { return static_cast<float>(rnorm3d(a, b, c)); }
 LAB_DEVICE float norm4df(float a, float b, float c, float d) { return static_cast<float>(norm4d(a, b, c, d)); }
 LAB_DEVICE float rnorm4df(float a, float b, float c, float d) { return static_cast<float>(rnorm4d(a, b, c, d)); }
-LAB_DEVICE float powif(float x, int y) { return powf(x, static_cast<float>(y)); }
 LAB_DEVICE float ldexpf(float x, int exponent) { return static_cast<float>(ldexp(static_cast<double>(x), exponent)); }
 LAB_DEVICE float scalbnf(float x, int exponent) { return ldexpf(x, exponent); }
+LAB_DEVICE float scalblnf(float x, long exponent) { return static_cast<float>(scalbln(static_cast<double>(x), exponent)); }
 LAB_DEVICE float frexpf(float x, int* exponent) { return static_cast<float>(frexp(static_cast<double>(x), exponent)); }
 LAB_DEVICE int ilogbf(float x) { return ilogb(static_cast<double>(x)); }
 LAB_DEVICE float modff(float x, float* whole) {
