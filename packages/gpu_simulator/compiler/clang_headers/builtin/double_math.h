@@ -444,23 +444,26 @@ LAB_DEVICE double erfc(double x) {
   const double rest = size < 1 ? 1 - lab_erf(size) : lab_bell(size) * lab_erfc_scaled(size);
   return x < 0 ? 2 - rest : rest;
 }
-// The sum in the series of Lanczos for the gamma function, with g = 7.
-__attribute__((device, noinline, nodebug)) static double lab_lanczos(double x) {
-  const double parts[] = {676.5203681218851,   -1259.1392167224028,  771.32342877765313,   -176.61502916214059,
+// What the gamma function is, for x ≥ 0.5, beside √(2π) at^(x - ½) exp(-at): the sum of Lanczos with g = 7, and from 16 on
+// Stirling's series.
+LAB_BOTH double lab_gamma_at(double x) { return x < 16 ? x + 6.5 : x; }
+__attribute__((device, noinline, nodebug)) static double lab_gamma_factor(double x) {
+  const double parts[] = {676.5203681218851,   -1259.1392167224028,  771.32342877765313, -176.61502916214059,
                           12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
+  const double r = 1 / x, z = r * r;
+  if (x >= 16) return exp(r * fma(z, fma(z, fma(z, fma(z, 1.0 / 1188, -1.0 / 1680), 1.0 / 1260), -1.0 / 360), 1.0 / 12));
   double sum = 0.99999999999980993;
   for (int i = 0; i < 8; i++) sum += parts[i] / (x + i);
   return sum;
 }
-// The logarithm of the gamma function for x ≥ 0.5.
 LAB_DEVICE double lab_lgamma(double x) {
-  const double at = x + 6.5;
-  return 0.91893853320467274 + (x - 0.5) * log(at) - at + log(lab_lanczos(x));
+  const double at = lab_gamma_at(x);
+  return 0.91893853320467274 + (x - 0.5) * log(at) - at + log(lab_gamma_factor(x));
 }
-// The gamma function for x ≥ 0.5; the power is divided in two, so that it is not too large.
+// The power is divided in two, so that it is not too large.
 LAB_DEVICE double lab_tgamma(double x) {
-  const double at = x + 6.5, half = pow(at, 0.5 * x - 0.25);
-  return x > 172 ? LAB_INFINITE : 2.5066282746310002 * lab_lanczos(x) * half * exp(-at) * half;
+  const double at = lab_gamma_at(x), half = pow(at, 0.5 * x - 0.25);
+  return x > 172 ? LAB_INFINITE : 2.5066282746310002 * lab_gamma_factor(x) * half * exp(-at) * half;
 }
 LAB_DEVICE double lgamma(double x) {
   if (!(x < 0.5)) return x == 1 || x == 2 ? 0 : x == LAB_INFINITE ? x : lab_lgamma(x);
@@ -473,26 +476,27 @@ LAB_DEVICE double tgamma(double x) {
 }
 LAB_DEVICE double normcdf(double x) {
   const double at = -0.7071067811865476 * x, low = fma(-0.7071067811865476, x, -at) + x * 4.833646656726457e-17;
-  return fabs(x) < 40 ? 0.5 * (erfc(at) - 1.1283791670955126 * lab_bell(at) * low) : x > 0 ? 1 : x * 0;
+  return fabs(x) < 40 ? 0.5 * (erfc(at) - 1.1283791670955126 * lab_bell(at) * low) : x > 0 ? 1 : x != x ? x : 0;
 }
-// Where erfc is x: a formula of S. Winitzki to begin with, and three steps of Halley's.
-LAB_DEVICE double erfcinv(double x) {
-  if (!(x > 0 && x < 2)) return x == 0 ? LAB_INFINITE : x == 2 ? -LAB_INFINITE : LAB_NO_NUMBER;
-  const double small = x > 1 ? 2 - x : x, part = log(small * (2 - small)), middle = 4.330746750799873 + 0.5 * part;
+// Where erfc is x, for 0 < x ≤ ½: a formula of S. Winitzki to begin with, and steps of Newton's for the logarithm.
+__attribute__((device, noinline, nodebug)) static double lab_erfc_inverse(double x) {
+  const double part = log(x * (2 - x)), middle = 4.330746750799873 + 0.5 * part;
   double y = sqrt(sqrt(middle * middle - part / 0.147) - middle);
-  for (int i = 0; i < 3; i++) {
-    const double step = (small - erfc(y)) / (1.1283791670955126 * lab_bell(y));
-    y -= step / (1 + y * step);
-  }
-  return x > 1 ? -y : y;
+  for (int i = 0; i < 4; i++) y += log(erfc(y) / x) * erfc(y) / (1.1283791670955126 * lab_bell(y));
+  return y;
 }
 LAB_DEVICE double erfinv(double x) {
-  if (!(fabs(x) < 0.5)) return copysign(erfcinv(1 - fabs(x)), x);
+  if (!(fabs(x) < 1)) return fabs(x) == 1 ? x * LAB_INFINITE : LAB_NO_NUMBER;
+  if (fabs(x) >= 0.5) return copysign(lab_erfc_inverse(1 - fabs(x)), x);
   double y = x * fma(0.232, x * x, 0.8862269254527580);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; i++) {  // Halley's
     const double step = (erf(y) - x) / (1.1283791670955126 * lab_bell(y));
     y -= step / (1 + y * step);
   }
   return y;
+}
+LAB_DEVICE double erfcinv(double x) {
+  if (x == 0) return LAB_INFINITE;
+  return x > 0 && x <= 0.5 ? lab_erfc_inverse(x) : x >= 1.5 && x < 2 ? -lab_erfc_inverse(2 - x) : erfinv(1 - x);
 }
 LAB_DEVICE double normcdfinv(double x) { return -1.4142135623730951 * erfcinv(2 * x); }

@@ -19,7 +19,7 @@ LAB_OPERATION(bit_xor, a ^ b)
 
 template <unsigned Size, class Type, class Operation>
 LAB_DEVICE Type lab_reduced(const lab_tile_of_a_warp<Size>& tile, Type value, Operation operation) {
-  _Pragma("unroll") for (int with = 1; with < Size; with *= 2) value = operation(value, tile.shfl_xor(value, with));
+  _Pragma("unroll") for (int with = Size / 2; with; with /= 2) value = operation(value, tile.shfl_xor(value, with));
   return value;
 }
 template <unsigned Size, class Type, class Operation>
