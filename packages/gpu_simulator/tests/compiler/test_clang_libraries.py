@@ -153,7 +153,6 @@ def test_an_instance_of_a_template_is_launched_by_its_name():
         ("o[0] = __expff(1.f);", "this compiler does not have '__expff'; the nearest that it has is __expf"),
         ("std::vector<float> v;", "this compiler does not have 'std::vector'; of std:: there is"),
         ("curandState s;", "this compiler does not have 'curandState'; make the random numbers on the host"),
-        ("o[0] = tex2D<float>(0, 1.f, 2.f);", "textures and surfaces are made by the host"),
         ("o[0] = height;", "use of undeclared identifier 'height'"),
     ],
 )
