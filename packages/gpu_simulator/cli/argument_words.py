@@ -30,8 +30,8 @@ DTYPES = {
 }
 WORDS = {  # of the types of C++
     "float": "f32", "double": "f64", "__half": "f16", "__nv_bfloat16": "bf16", "bool": "u8", "char": "i8",
-    "signed char": "i8", "unsigned char": "u8", "short": "i16", "unsigned short": "u16", "int": "i32", "unsigned int": "u32",
-    "long": "i64", "long long": "i64", "unsigned long": "u64", "unsigned long long": "u64",
+    "signed char": "i8", "unsigned char": "u8", "short": "i16", "unsigned short": "u16", "int": "i32",
+    "unsigned int": "u32", "long": "i64", "unsigned long": "u64", "long long": "i64", "unsigned long long": "u64",
 }  # fmt: skip
 FILLS = ("zeros", "ones", "arange", "random", "uninit")
 FORMS = (
