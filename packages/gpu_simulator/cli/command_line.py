@@ -15,7 +15,7 @@ import numpy as np
 
 from gpu_simulator import __version__
 from gpu_simulator.arithmetic.rounding import bf16_to_f32
-from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, named_arrays
+from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, named_arrays, word_of_structs
 from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of, reference
 from gpu_simulator.cli.formats import ERROR, FORMATS, NOTE, Finding, Outcome
 from gpu_simulator.cli.progress import Progress
@@ -24,7 +24,7 @@ from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError, SimulatorError
 from gpu_simulator.kernel_file import COMPILERS, KernelFile, kernel_file, signatures
-from gpu_simulator.launch_checks import misfits
+from gpu_simulator.launch_checks import misfit_structs, misfits
 from gpu_simulator.launching import Launch, launch
 from gpu_simulator.layouts.recorded_accesses import RecordedAccesses
 from gpu_simulator.layouts.sentences import lines
@@ -397,6 +397,14 @@ def _check_types(options: argparse.Namespace, kernel: KernelFile, values: list[A
         raise ConfigError(
             f"“{word}”{held} does not fit argument {number}: {name} takes {parameter.type} there, so give an array of "
             f"type {wanted}."
+        )
+    for number, parameter, size in misfit_structs(kernel.entry, kernel.text, values):
+        word, kind = options.arguments[number], parameter.type.removesuffix("*")
+        wanted, held = word_of_structs(kind, kernel.text), values[number]
+        advice = f"; write {wanted}:{held.size}" if wanted else ". Give each member its type, in order"
+        raise ConfigError(
+            f"“{word}” does not fit argument {number}: its structs have {held.dtype.itemsize} bytes each, and "
+            f"{source_name(kernel.entry)} takes {parameter.type} there, of {size}{advice}."
         )
 
 

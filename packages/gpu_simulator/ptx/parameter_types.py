@@ -29,7 +29,7 @@ _ALIASES = {
     "uchar": "unsigned char", "half": "__half", "half2": "__half2", "nv_bfloat16": "__nv_bfloat16",
     "nv_bfloat162": "__nv_bfloat162",
 }  # fmt: skip
-_NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)
+NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)
 _QUALIFIER = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|__grid_constant__|struct)\b")
 _DECLARED = re.compile(
     r"(?P<type>[\w:]+(?:\s+[\w:]+)*?)\s*(?P<star>[*&]*)\s*(?P<name>[A-Za-z_]\w*)?\s*(?P<open>\[.*)?$"
@@ -58,10 +58,10 @@ def parameters(entry: str, source: str = "") -> list[Parameter]:
 
 def _of_the_source(name: str, source: str) -> list[Parameter]:
     """The parameters of the declarations of the kernel `name`; [] where they are not alike, or none is found."""
-    code = _NO_CODE.sub(" ", source)
+    code = NO_CODE.sub(" ", source)
     found = []
     for start in re.finditer(rf"__global__\b[^;{{}}]*?\b{re.escape(name)}\s*\(", code):
-        found.append([_declared(text) for text in _between_commas(code, start.end())])
+        found.append([declared(text) for text in _between_commas(code, start.end())])
     alike = found and all([one.type for one in other] == [one.type for one in found[0]] for other in found)
     return found[-1] if alike else []
 
@@ -80,7 +80,8 @@ def _between_commas(code: str, begin: int) -> list[str]:
     return parts if parts != [""] and parts != ["void"] else []
 
 
-def _declared(text: str) -> Parameter:
+def declared(text: str) -> Parameter:
+    """The type and the name in a declaration of one parameter, or of one member of a struct."""
     found = _DECLARED.fullmatch(" ".join(_QUALIFIER.sub(" ", text.partition("=")[0]).split()))
     if not found:
         return Parameter("", "")

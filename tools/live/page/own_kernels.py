@@ -14,13 +14,15 @@ import numpy as np
 from sentences import Note, note
 
 import gemm_lab as lab
-from gpu_simulator.cli.argument_words import BF16, UNINIT
+from gpu_simulator.cli.argument_words import BF16, UNINIT, WORDS, word_of_structs
 from gpu_simulator.cli.array_parts import part_of
 from gpu_simulator.cli.command_line import add_options, arguments_of, macro, named_of, row, symbols_of
 from gpu_simulator.compiler.device_code import device_code
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.layouts.sentences import notes, verdict
 from gpu_simulator.machine.argument_structs import arrays_in
+from gpu_simulator.ptx.parameter_types import declared
+from gpu_simulator.ptx.struct_types import Member, members, size_of
 
 FILE = "kernel.cu"
 # Options of the command line that have no meaning in a page: files, and what is shown in any case.
@@ -53,7 +55,7 @@ def kernels_of(source: str) -> list[dict[str, Any]]:
         {
             "name": name + _instance(name, code.templates.get(name, ""), source),
             "parameters": list(code.parameters[name]),
-            "words": [_word(parameter, flat) for parameter in code.parameters[name]],
+            "words": [_word(parameter, flat, source) for parameter in code.parameters[name]],
             "grid": "4" if flat else "4,4",
             "block": "256" if flat else "16,16",
         }
@@ -75,8 +77,17 @@ def _instance(name: str, template: str, source: str) -> str:
     return f"<{', '.join(words)}>"
 
 
-def _word(parameter: str, flat: bool) -> str:
-    """An argument for a parameter, as --arg takes it: data for what the kernel reads, zeros for what it may write."""
+def _word(parameter: str, flat: bool, source: str) -> str:
+    """An argument for a parameter, as --arg takes it: data for what the kernel reads, zeros for what it may write.
+
+    A struct of the source has a word for each member.
+    """
+    plain = declared(parameter).type
+    if parts := members(plain.rstrip("*"), source):
+        if not plain.endswith("*"):
+            return f"{{{', '.join(_member(one, flat, source) for one in parts)}}}"
+        if word := word_of_structs(plain.rstrip("*"), source):
+            return f"{word}:{COUNT}" + ":random" * bool(re.search(r"\bconst\b", parameter))
     kind, extent = "f32", ""
     for pattern, word in TYPES:
         if found := re.search(pattern, parameter):
@@ -91,6 +102,14 @@ def _word(parameter: str, flat: bool) -> str:
     if kind in ("f16", "bf16"):
         return f"{kind}=1.0"
     return "1.0" if kind in ("f32", "f64") else str(COUNT if flat else SIDE)
+
+
+def _member(part: Member, flat: bool, source: str) -> str:
+    """A word for a member of a struct, which tells its type; its bytes, all 0, if it is an array or a vector."""
+    if part.count or (part.type not in WORDS and not part.type.endswith("*") and not members(part.type, source)):
+        return f"bytes={'00' * size_of(part.type, source) * max(1, part.count)}"
+    word = _word(f"{'const ' * part.const}{part.type} {part.name}", flat, source)
+    return word if part.type not in WORDS or "=" in word else f"{WORDS[part.type]}={word}"
 
 
 class _Options(argparse.ArgumentParser):

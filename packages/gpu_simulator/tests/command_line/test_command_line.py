@@ -355,6 +355,33 @@ def test_structs_and_arrays_of_pointers_are_written_in_brackets(run, tmp_path):
     assert code == 1 and "reads byte 4 of argument 0.1, which nothing has written" in out
 
 
+BODIES = """struct Body { float position[3]; int id; };
+__global__ void moved(Body* b, const float4* by) { b[threadIdx.x].position[1] += b[threadIdx.x].id + by[threadIdx.x].w; }
+"""
+
+
+def test_an_array_of_structs_is_written_by_the_types_of_its_members(run, tmp_path):
+    need_compiler()
+    (tmp_path / "bodies.cu").write_text(BODIES)
+    words = ("bodies.cu", "--block", "4", "--arg", "f32:4x4:ones", "--arg")
+    start = (*words[:3], "--arg", "{position=f32:3, id=i32}:4:arange", *words[3:5])
+    code, out = run(*start, "--print", "0[2]", "--save", "0=moved.npy")
+    assert code == 0 and "0[2] = ([ 6., 10.,  8.], 2)" in out
+    np.save("want.npy", np.load("moved.npy"))
+    assert np.load("moved.npy")["position"][:, 1].tolist() == [2, 6, 10, 14]
+    assert run(*start, "--compare", "0=want.npy")[0] == 0
+    wrong = np.load("want.npy")
+    wrong["id"][3] = 9
+    np.save("want.npy", wrong)
+    code, out = run(*start, "--compare", "0=want.npy")
+    assert code == 1 and '0["id"][3] = 3, in the reference 9' in out
+    for word, size in (("{f32:3}:4", 12), ("{f32:3, i32, i32}:4", 20), ("{f32:3, u8}:4", 16)):
+        code, out = run(*words[:3], "--arg", word, *words[3:5])
+        assert (code, size == 16) == ((0, True) if size == 16 else (2, False))
+        assert size == 16 or f"its structs have {size} bytes each, and moved takes Body* there, of 16" in out
+        assert size == 16 or "write {position=f32:3, id=i32}:4." in out
+
+
 @pytest.mark.parametrize(("body", "code"), [("", 0), (RING[RING.index("{") + 1 : RING.rindex("}")], 1)])
 def test_what_is_suspicious_is_a_remark_and_hides_no_race_of_late_timing(run, tmp_path, body, code):
     need_compiler()

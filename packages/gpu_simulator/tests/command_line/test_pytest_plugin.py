@@ -197,3 +197,28 @@ def test_a_race_that_only_late_timing_shows_is_a_hazard(pytester, monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     pytester.makepyfile(LATE)
     pytester.runpytest("-p", "gpu_simulator.pytest_plugin", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_an_array_of_structs_is_checked_for_its_size(pytester, monkeypatch):
+    need_compiler()
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makefile(
+        ".cu",
+        bodies="struct Body { float x[3]; int id; };\n__global__ void moved(Body* b) { b[threadIdx.x].x[1] = 2; }\n",
+    )
+    pytester.makepyfile("""
+import numpy as np, pytest, gpu_simulator
+
+def test_right(simulated):
+    bodies = np.zeros(4, np.dtype([("x", "f4", 3), ("id", "i4")]))
+    simulated("bodies.cu", block=4, args=[bodies]).assert_no_hazard()
+    assert bodies["x"][:, 1].tolist() == [2] * 4
+
+def test_wrong(simulated):
+    simulated("bodies.cu", block=4, args=[np.zeros(4, np.dtype([("x", "f4", 3)]))])
+""")
+    result = pytester.runpytest("-p", "gpu_simulator.pytest_plugin", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*args?0? is an array of structs of 12 bytes, but moved takes Body? there, and its struct has 16*"]
+    )

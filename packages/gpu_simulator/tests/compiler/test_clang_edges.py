@@ -101,7 +101,8 @@ TYPES = pytest.mark.parametrize(
 
 def rounded(value, dtype, how):
     """The number of a type next to an exact value that is no larger than the type's numbers: rn, rz, ru or rd."""
-    near = np.array(value, np.float64).astype(np.float32).astype(dtype)
+    with np.errstate(over="ignore"):
+        near = np.array(value, np.float64).astype(np.float32).astype(dtype)
     codes = np.array([near.view(np.int16) + step for step in (-1, 0, 1)], np.int16).view(dtype)
     codes = [one for one in codes if float(one) == float(one)]
     exact = {Fraction(min(float(one), 2.0**16)) if np.isinf(float(one)) else Fraction(float(one)): one for one in codes}

@@ -31,7 +31,7 @@ def test_cooperative_groups():
     firsts = np.array([min(k for k in range(w, w + 32) if k % 3 == 0) for w in warp])
     expected = [
         warp * 32 + 496, four + 3, i % 32 + 1, [sum(k + 1 for k in range(f, t)) for f, t in zip(four, i, strict=True)],
-        i // 64 * 64 * 64 + 2016, four + 2 + 1000 * (i // 4),
+        i // 64 * 64 * 64 + 2016, four + 2 + 1000 * (i % 32 // 4),
         np.where(third, 100 * np.array([sum(k % 3 == 0 for k in range(w, w + 32)) for w in warp]) + (i - firsts) // 3, 0),
         np.where(third, firsts, 0), 1600 + i % 32 // 2, i % 16 + 1600, x[::-1],
     ]  # fmt: skip
