@@ -3,6 +3,7 @@
 It needs npm and a folder with NumPy and ml_dtypes for Pyodide, whose path is in GEMM_LAB_WASM_WHEELS.
 """
 
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.site.test_accessibility import axe, violations  # noqa: F401
+from tests.tools.test_live_page import lab_page  # noqa: F401
 from tools.widget_page import CHROMIUM, served
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -135,7 +137,7 @@ def test_the_first_kernel_is_slow_and_one_change_mends_it(page):
         (10, 512, 512),
         (13, 16384, 512),
     ]
-    assert "×32.0" in page.inner_text(".ace_gutter")
+    assert "16K ×32 13" in page.inner_text(".ace_gutter")
     assert page.inner_text("tr.worst td").strip() == "13" and "float* out" in page.inner_text("#result")
     assert "tile[row][column ^ (row & 31)]" in page.inner_text(".layouts")
     write(page, text_of(page).replace("[TILE];", "[TILE + 1];"))
@@ -191,10 +193,94 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     assert text_of(page) == ADD and launch_of(page)[0] == ["add", "4", "256", ""]
 
 
+FORM = """[document.getElementById("name").value,
+  ...Array.from(document.querySelectorAll("#arguments label"), (label) => label.firstChild.textContent.trim())]"""
+
+
+def own_kernels():
+    """(name, launch, source) of each kernel of own_kernels.cu; every array is printed."""
+    source = ""
+    for part in (ROOT / "tests/browser/own_kernels.cu").read_text().split("//// ")[1:]:
+        head, _, text = part.partition("\n")
+        words, _, more = head.partition(" | ")
+        name, grid, block, *args = words.split()
+        source = text or source
+        for number, word in enumerate(args):
+            if found := re.match(r"\w+:(\d+)", word):
+                more += f" --print {number}[0:{min(int(found[1]), 1000 if 'x' not in word else 15)}]"
+        yield name, {"grid": grid, "block": block, "args": args, "more": more.strip()}, source
+
+
+def differences(page, native):
+    """What an answer of the page has otherwise than that of the same page with NVIDIA's compiler."""
+    keys = ["verdict", "output"]
+    lines = [[(one["line"], one["wavefronts"]) for one in answer["lines"]] for answer in (page, native)]
+    notes = [[one["line"] for one in answer["notes"]] for answer in (page, native)]
+    if native["verdict"] == "It does not compile.":  # two compilers find a mistake at the one or the other line
+        notes = [bool(lines) for lines in notes]
+    if any("longer than its limit" in one["text"] or "reached its limit" in one["text"] for one in native["notes"]):
+        notes = []  # where it is at the end of its seconds
+    texts = [[re.split(r"[^-+\w.]+", text) for text in answer.get("printed", [])] for answer in (page, native)]
+    found = [key for key in keys if page.get(key) != native.get(key)]
+    found += ["lines"] * (lines[0] != lines[1]) + ["notes"] * (notes[:1] != notes[1:])
+    return found + ["printed"] * (not alike(*texts))
+
+
+def alike(printed, others):
+    """Whether the words are the same, and numbers, which two compilers may round differently, nearly the same."""
+    if [len(words) for words in printed] != [len(words) for words in others]:
+        return False
+    for word, other in ((a, b) for words in zip(printed, others, strict=True) for a, b in zip(*words, strict=True)):
+        if word != other and not np.isclose(float(word or "inf"), float(other or "inf"), rtol=2e-5, atol=1e-6):
+            return False
+    return True
+
+
+@pytest.mark.timeout(1800)
+def test_kernels_as_people_type_them_are_as_with_nvidias_compiler(page, address, lab_page):  # noqa: F811
+    anew(page, address + "#kernel=own/yours")
+    page.evaluate("localStorage.clear()")
+    found, seconds = {}, []
+    for name, launch, source in own_kernels():
+        (known,) = json.loads(lab_page.kernels(source))
+        launch["kernel"] = known["name"]
+        write(page, source)
+        page.wait_for_function(
+            f"([one]) => {FORM}.join() === one", arg=[",".join([known["name"], *known["parameters"]])]
+        )
+        for key in ("grid", "block", "more"):
+            page.fill(f"#{key}", launch[key])
+        for number, word in enumerate(launch["args"]):
+            argument(page, number, word)
+        answer = run(page)
+        seconds.append((answer["seconds"], name))
+        native = json.loads(lab_page.run(json.dumps({"name": "own/yours", "source": source, "launch": launch})))
+        if wrong := differences(answer, native):
+            found[name] = wrong
+        if name == "transpose_padded":
+            printed = [text.replace("1", "2", 1) for text in answer["printed"]]
+            lines = [{**one, "wavefronts": one["wavefronts"] + 1} for one in answer["lines"]]
+            assert differences({**answer, "printed": printed, "lines": lines}, native) == ["lines", "printed"]
+    print(len(seconds), "kernels; seconds, sorted:", sorted(seconds))
+    assert not found and len(seconds) == 49
+
+
+def test_a_kernel_pasted_and_run_at_once(page, address):
+    anew(page, address + "#kernel=own/yours")
+    page.evaluate("localStorage.clear()")
+    write(page, ADD.replace("add", "sum"))
+    assert run(page)["passed"] and launch_of(page)[0][0] == "sum" and page.is_visible("#guessed")
+    write(page, "template <int N> " + ADD.replace("add<<<", "add<8><<<"))
+    assert run(page)["passed"] and launch_of(page)[0][0] == "add<8>"
+    write(page, ADD)
+    assert run(page)["passed"] and launch_of(page)[0][0] == "add", "a template's arguments go with the template"
+
+
 def test_a_template_is_launched_with_the_arguments_that_the_text_gives_it(page):
     source = """template <typename T, int N> __global__ void scale(T* x) { x[threadIdx.x] *= N; }
 template __global__ void scale<float, 3>(float*);
 """
+    choose(page, "own/yours")
     paste(page, source, "scale<float, 3>")
     page.fill("#grid", "1")
     page.fill("#more", "--print 0[0:2]")
@@ -274,7 +360,7 @@ def test_without_the_xor_the_margin_shows_the_conflicts(page):
     assert answer["passed"] and "17,152 wavefronts" in answer["summary"] and "loses most" in answer["advice"][0]
     worst = max(answer["lines"], key=lambda line: line["wavefronts"] - line["ideal"])
     assert worst["text"].startswith("ldmatrix") and worst["wavefronts"] == 8 * worst["ideal"]
-    page.wait_for_function("document.querySelector('.ace_gutter').innerText.includes('×8.0')")
+    page.wait_for_function("document.querySelector('.ace_gutter').innerText.includes('×8')")
     choose(page, "t4/02_vectorized_copy")
     choose(page, "t4/03_swizzled")
     assert text_of(page) != original, "each kernel keeps its own edit"
@@ -391,8 +477,7 @@ def test_it_fits_a_phone_and_a_desk(page, address, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if width == 1280:
         columns = "(({ $size, characterWidth }) => $size.scrollerWidth / characterWidth)(ace.edit('editor').renderer)"
-        write(page, text_of(page) + "\n")
-        page.wait_for_function(f"{columns} >= 100")
+        page.wait_for_function(f"{columns} >= 100")  # with the costs in the margin
         assert page.evaluate("document.querySelector('#source').clientWidth / innerWidth") >= 0.6
         assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
         assert run(page)["lines"]

@@ -22,6 +22,7 @@ dress();
 let costs = new Map(); // line from 0 → {wavefronts, times}
 let width = 0; // characters of the longest cost
 const marks = [];
+const short = new Intl.NumberFormat("en", { notation: "compact" }); // 16,384 is 16K; the table has all digits
 editor.session.gutterRenderer = {
   getWidth: (session, last, config) => config.characterWidth * (width + Math.max(2, String(session.getLength()).length)),
   getText: (session, row) => (width ? `${(costs.get(row) ?? "").padStart(width - 1)} ${row + 1}` : row + 1),
@@ -39,8 +40,8 @@ export function annotate(lines, notes, line) {
   clear();
   for (const { line, here, wavefronts, ideal } of lines) {
     if (!wavefronts || !here) continue;
-    const times = ideal && wavefronts > ideal ? `×${(wavefronts / ideal).toFixed(1)}` : "";
-    costs.set(line - 1, phone.matches ? times : `${wavefronts.toLocaleString("en")} ${times}`.trim());
+    const times = ideal && wavefronts > ideal ? `×${short.format(wavefronts / ideal)}` : "";
+    costs.set(line - 1, phone.matches ? times : `${short.format(wavefronts)} ${times}`.trim());
   }
   width = Math.max(0, ...Array.from(costs.values(), (text) => text.length + 1));
   const Range = ace.require("ace/range").Range;

@@ -38,6 +38,7 @@ function draw(words, parameters) {
 
 // Fit the form to the kernels of the text: what was written for a parameter that is still there stays.
 export function describe(list) {
+  const was = found;
   found = list;
   $("names").replaceChildren(...found.map(({ name }) => new Option(name)));
   const before = launch();
@@ -47,7 +48,8 @@ export function describe(list) {
   if (!next) return;
   $("guessed").hidden = Boolean(kernel);
   if (!kernel) for (const key of ["grid", "block", "more"]) $(key).value = next[key] ?? "";
-  if (!kernel || !before.kernel.includes("<")) $("name").value = next.name;
+  const suggested = was.find(({ name }) => bare(name) === bare(next.name))?.name ?? next.name;
+  if (!kernel || suggested !== next.name) $("name").value = next.name;
   const unnamed = known.every((label) => /^argument \d+$/.test(label)) && known.length === next.parameters.length;
   const words = next.parameters.map((parameter, number) => {
     const at = unnamed && kernel ? number : known.indexOf(parameter);

@@ -167,23 +167,28 @@ function end() {
 const headsOf = (text) => (text.match(/__global__[^{;]*/g) ?? []).join("\n");
 let heads = null; // the heads of the kernels that the form describes
 let later = 0;
+let fitting = null; // a promise of the error that ended it, or of nothing
 function look() {
-  const found = headsOf(editor.getValue());
-  if (found === heads || !found) return;
   clearTimeout(later);
-  later = setTimeout(async () => {
-    heads = found;
-    try {
-      const list = await ask({ what: "kernels", source: editor.getValue() });
-      if (!own() || heads !== found) return;
-      describe(list);
-      keep(chosen(), edited() ? written() : null);
-      if (!running) say("");
-    } catch (error) {
-      say(error.message);
-      if (error.fatal) end();
-    }
-  }, 400);
+  later = setTimeout(() => (fitting = fit()), 400);
+}
+async function fit() {
+  const found = headsOf(editor.getValue());
+  if (found === heads || !found) return null;
+  heads = found;
+  try {
+    const list = await ask({ what: "kernels", source: editor.getValue() });
+    if (!own() || heads !== found) return null;
+    describe(list);
+    keep(chosen(), edited() ? written() : null);
+    if (!running) say("");
+    return null;
+  } catch (error) {
+    heads = null;
+    say(error.message);
+    if (error.fatal) end();
+    return error;
+  }
 }
 
 // ---- Run ----
@@ -193,12 +198,14 @@ let running = false;
 async function run() {
   if (running || $("run").disabled) return;
   running = true;
-  const request = { name: chosen(), source: editor.getValue(), launch: own() ? launch() : null };
   $("run").disabled = true;
   $("stop").hidden = false;
   const begun = performance.now();
   let answer;
   try {
+    const failed = own() && (await Promise.all([fitting, fit()])).find(Boolean);
+    if (failed) throw failed;
+    const request = { name: chosen(), source: editor.getValue(), launch: own() ? launch() : null };
     const asked = ask({ what: "run", asked: JSON.stringify(request) });
     if (worker) say("runs …");
     answer = await asked;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,6 +14,8 @@ import numpy as np
 from sentences import Note, note
 
 import gemm_lab as lab
+from gemm_lab.cards.layout_table import LayoutTable
+from gemm_lab.cards.simulated_lines import SimulatedLine
 from gpu_simulator.cli.argument_words import BF16, UNINIT
 from gpu_simulator.cli.array_parts import part_of
 from gpu_simulator.cli.command_line import add_options, arguments_of, macro, named_of, row, symbols_of
@@ -52,7 +54,7 @@ def kernels_of(source: str) -> list[dict[str, Any]]:
     return [
         {
             "name": name + _instance(name, code.templates.get(name, ""), source),
-            "parameters": list(code.parameters[name]),
+            "parameters": [re.sub(r"\s*\b__restrict(?:__)?\b", "", one) for one in code.parameters[name]],
             "words": [_word(parameter, flat) for parameter in code.parameters[name]],
             "grid": "4" if flat else "4,4",
             "block": "256" if flat else "16,16",
@@ -158,18 +160,7 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
         "notes": [*found, *(Note(0, one) for one in done.report.remarks if not done.hazards)],
         "heading": "Hazards" if found else "Remarks",
         "summary": " · ".join(f"{label} {value}" for label, value in card.facts if label != "remark"),
-        "lines": [
-            {
-                "line": line.number,
-                "here": True,
-                "text": line.text.strip(),
-                "wavefronts": line.wavefronts,
-                "ideal": line.ideal_wavefronts,
-                "sectors": line.sectors,
-                "least_sectors": line.least_sectors,
-            }
-            for line in done.lines
-        ],
+        "lines": lines_of(done.lines, in_text),
         "advice": list(card.reasons),
         "arrays": [
             [name, kind, what, _first(arrays[name]) if name in halves else shown]
@@ -177,18 +168,39 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "printed": [part_of(word, arrays) for word in options.printed],
         "output": done.output,
-        "layouts": [
-            {
-                "says": verdict(table.study),
-                "header": table.table().header if table.study.best else [],
-                "rows": table.table().rows if table.study.best else [],
-                "notes": " ".join(notes(table.study)),
-            }
-            for table in card.layouts
-        ],
+        "layouts": layouts_of(card.layouts),
         "compiled": done.compiled,
         "counted": True,
     }
+
+
+def lines_of(lines: Iterable[SimulatedLine], own: Callable[[str | None, int], int]) -> list[dict[str, Any]]:
+    """What the page shows of lines. own: a file and its line -> the line of the editor, or 0."""
+    return [
+        {
+            "line": own(line.file, line.number) or line.number,
+            "here": bool(own(line.file, line.number)),
+            "text": line.text.strip(),
+            "wavefronts": line.wavefronts,
+            "ideal": line.ideal_wavefronts,
+            "sectors": line.sectors,
+            "least_sectors": line.least_sectors,
+        }
+        for line in lines
+    ]
+
+
+def layouts_of(tables: Iterable[LayoutTable]) -> list[dict[str, Any]]:
+    """What the page shows of the layouts that were tried."""
+    return [
+        {
+            "says": verdict(one.study),
+            "header": one.table().header if one.study.best else [],
+            "rows": one.table().rows if one.study.best else [],
+            "notes": " ".join(notes(one.study)),
+        }
+        for one in tables
+    ]
 
 
 def in_text(file: str | None, line: int) -> int:
