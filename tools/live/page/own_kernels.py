@@ -5,28 +5,28 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import ml_dtypes
 import numpy as np
 from sentences import Note, note
+from shown import Expectation, layouts_of, lines_of, values_of, written
 
 import gemm_lab as lab
-from gemm_lab.cards.layout_table import LayoutTable
-from gemm_lab.cards.simulated_lines import SimulatedLine
 from gpu_simulator.cli.argument_words import BF16, UNINIT
 from gpu_simulator.cli.array_parts import part_of
 from gpu_simulator.cli.command_line import add_options, arguments_of, macro, named_of, row, symbols_of
 from gpu_simulator.compiler.device_code import device_code
 from gpu_simulator.errors import ConfigError
-from gpu_simulator.layouts.sentences import notes, verdict
 from gpu_simulator.machine.argument_structs import arrays_in
 
 FILE = "kernel.cu"
 # Options of the command line that have no meaning in a page: files, and what is shown in any case.
 ELSEWHERE = ("include", "counts", "layouts", "format", "compare", "save", "max_instructions")
+SECONDS = 20.0  # of processor time after which a launch is stopped, unless --max-seconds gives others
+FIELD = r"the field “\1”"
 COUNT, SIDE = 1024, 64  # elements of an array that nobody has described, or of a side of it; also whole numbers
 TYPES = (
     (r"(?:float|double|int|uint|half|longlong)([234])\b", ""),  # a vector type; its extent stands behind the count
@@ -54,7 +54,7 @@ def kernels_of(source: str) -> list[dict[str, Any]]:
     return [
         {
             "name": name + _instance(name, code.templates.get(name, ""), source),
-            "parameters": [re.sub(r"\s*\b__restrict(?:__)?\b", "", one) for one in code.parameters[name]],
+            "parameters": list(code.parameters[name]),
             "words": [_word(parameter, flat) for parameter in code.parameters[name]],
             "grid": "4" if flat else "4,4",
             "block": "256" if flat else "16,16",
@@ -97,7 +97,7 @@ def _word(parameter: str, flat: bool) -> str:
 
 class _Options(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"The launch cannot be read: {message}.")
+        raise ConfigError(f"The launch cannot be read: {re.sub(r'^argument --(grid|block)', FIELD, message)}.")
 
 
 def options_of(launch: Mapping[str, Any]) -> argparse.Namespace:
@@ -124,10 +124,21 @@ def options_of(launch: Mapping[str, Any]) -> argparse.Namespace:
 
 
 def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page shows of a launch. Raises the `SimulatorError` that ended it. launch: as for `options_of`."""
+    """What the page shows of a launch. Raises the `SimulatorError` that ended it.
+
+    launch: as for `options_of`; it may have "expected", such as "c = a + b", and "parameters", as the page names them.
+    """
     options = options_of(launch)
     values, symbols = arguments_of(options), symbols_of(options)
-    limit = {} if options.max_seconds is None else {"max_seconds": options.max_seconds}
+    halves = {*named_of(options, BF16)}
+    expected = None
+    if launch.get("expected"):
+        names = [re.sub(r"\W*\[.*|.*\W(?=\w+$)", "", one) for one in launch.get("parameters", ())]
+        known = {
+            name: _readable(value, str(at) in halves)
+            for at, (name, value) in enumerate(zip(names, values, strict=False))
+        }
+        expected = Expectation(launch["expected"], known)
     done = lab.simulate(
         source,
         options.entry,
@@ -143,27 +154,29 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
         std=options.std,
         symbols=symbols,
         uninit=named_of(options, UNINIT),
-        **limit,
+        max_seconds=SECONDS if options.max_seconds is None else options.max_seconds,
     )
     if done.error:
         raise done.error
     found = [note(in_text(one.file, one.line), str(one), in_text) for one in done.hazards]
     card, worst = done.card, [one for one in done.hazards if one.severity != "suspicious"]
-    halves = {*named_of(options, BF16)}
-    arrays = {
-        name: one.view(ml_dtypes.bfloat16).astype(np.float32) if name in halves else one
-        for name, one in arrays_in(values).items()
-    }
+    arrays = {name: _readable(one, name in halves) for name, one in arrays_in(values).items()}
+    missed, right = "", ""
+    if expected:
+        at = str(names.index(expected.name))
+        missed = expected.missed(arrays[at], arrays_in(values)[at].itemsize)
+        right = f", and {expected.name} is as expected" if not missed else f", but {expected.name} is not as expected"
+    luck = ", and that is luck" if worst and not missed else ""
     return {
-        "passed": not worst,
-        "verdict": "It ran to its end." if not worst else "It ran to its end, and that is luck.",
+        "passed": not worst and not missed,
+        "verdict": f"It ran to its end{right}{luck}." + (f" It differs in {missed}." if missed else ""),
         "notes": [*found, *(Note(0, one) for one in done.report.remarks if not done.hazards)],
         "heading": "Hazards" if found else "Remarks",
         "summary": " · ".join(f"{label} {value}" for label, value in card.facts if label != "remark"),
         "lines": lines_of(done.lines, in_text),
         "advice": list(card.reasons),
         "arrays": [
-            [name, kind, what, _first(arrays[name]) if name in halves else shown]
+            [name, kind, what, _first(arrays[name]) if name in halves else shown, *values_of(arrays[name])]
             for name, kind, what, shown in card.arrays
         ],
         "printed": [part_of(word, arrays) for word in options.printed],
@@ -174,39 +187,15 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def lines_of(lines: Iterable[SimulatedLine], own: Callable[[str | None, int], int]) -> list[dict[str, Any]]:
-    """What the page shows of lines. own: a file and its line -> the line of the editor, or 0."""
-    return [
-        {
-            "line": own(line.file, line.number) or line.number,
-            "here": bool(own(line.file, line.number)),
-            "text": line.text.strip(),
-            "wavefronts": line.wavefronts,
-            "ideal": line.ideal_wavefronts,
-            "sectors": line.sectors,
-            "least_sectors": line.least_sectors,
-        }
-        for line in lines
-    ]
-
-
-def layouts_of(tables: Iterable[LayoutTable]) -> list[dict[str, Any]]:
-    """What the page shows of the layouts that were tried."""
-    return [
-        {
-            "says": verdict(one.study),
-            "header": one.table().header if one.study.best else [],
-            "rows": one.table().rows if one.study.best else [],
-            "notes": " ".join(notes(one.study)),
-        }
-        for one in tables
-    ]
-
-
 def in_text(file: str | None, line: int) -> int:
     """The line of the editor, which has the whole text; 0 for another file."""
     return line if file is not None and (file == "cell" or file.endswith(".cu")) else 0
 
 
+def _readable(value: Any, half: bool) -> Any:
+    """The value, and in place of the bits of bfloat16 the numbers. half: it has such bits."""
+    return value.view(ml_dtypes.bfloat16).astype(np.float32) if half and isinstance(value, np.ndarray) else value
+
+
 def _first(array: Any, most: int = 6) -> str:
-    return " ".join(f"{value:.6g}" for value in array.reshape(-1)[:most].tolist()) + " …" * (array.size > most)
+    return " ".join(map(written, array.reshape(-1)[:most].tolist())) + " …" * (array.size > most)
