@@ -193,7 +193,7 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     values = np.exp(np.random.default_rng(0).standard_normal(100))
     first, second = re.findall(r"0\.\d+", answer["printed"][0])
     assert np.allclose([float(first), float(second)], (values / values.sum())[:2], rtol=1e-4)
-    assert "row 3" in page.inner_text("#result pre")
+    assert "row 3" in page.inner_text("#result > pre")
     assert launch_of(page)[1]["int cols"] == "100"
     paste(page, ADD, "add")
     assert launch_of(page)[1]["const float* b"] == "f32:1024:random"

@@ -130,7 +130,6 @@ let worker = null;
 let ready = null; // a promise while the simulator is loading or loaded
 let waiting = null; // {resolve, reject} of the request in progress
 let last = Promise.resolve(); // the request before
-let doing = ""; // what the worker is at
 let loaded = true; // nothing had to be loaded for the run
 function begin() {
   worker = new Worker("worker.js", { type: "module" });
@@ -139,7 +138,7 @@ function begin() {
       $("progress").hidden = data.progress >= 1;
       $("progress").value = data.progress;
       loaded &&= data.progress >= 1;
-      say((doing = data.says));
+      say(data.says);
     } else if (data.error) waiting?.reject(Object.assign(new Error(data.error), { fatal: data.fatal }));
     else waiting?.resolve(data);
   };
@@ -218,7 +217,7 @@ async function run() {
   const seconds = () => (performance.now() - begun) / 1000;
   const ticking = setInterval(() => {
     $("clock").textContent = `${Math.round(seconds())} s`;
-    if (loaded && seconds() > 8) say("runs …; Stop ends it, and a loop without end is stopped");
+    if ($("progress").hidden && seconds() > 8) say("runs …; Stop ends it, and a loop without end is stopped");
   }, 1000);
   loaded = true;
   let answer;

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import ml_dtypes
 import numpy as np
 from sentences import Note, note
-from shown import Expectation, layouts_of, lines_of, values_of, written
+from shown import expectation, layouts_of, lines_of, missed, values_of
 
 import gemm_lab as lab
 from gpu_simulator.cli.argument_words import BF16, UNINIT
@@ -131,14 +131,8 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
     options = options_of(launch)
     values, symbols = arguments_of(options), symbols_of(options)
     halves = {*named_of(options, BF16)}
-    expected = None
-    if launch.get("expected"):
-        names = [re.sub(r"\W*\[.*|.*\W(?=\w+$)", "", one) for one in launch.get("parameters", ())]
-        known = {
-            name: _readable(value, str(at) in halves)
-            for at, (name, value) in enumerate(zip(names, values, strict=False))
-        }
-        expected = Expectation(launch["expected"], known)
+    before = [_readable(value, str(at) in halves) for at, value in enumerate(values)]
+    expected = expectation(launch["expected"], launch["parameters"], before) if launch.get("expected") else None
     done = lab.simulate(
         source,
         options.entry,
@@ -161,24 +155,21 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
     found = [note(in_text(one.file, one.line), str(one), in_text) for one in done.hazards]
     card, worst = done.card, [one for one in done.hazards if one.severity != "suspicious"]
     arrays = {name: _readable(one, name in halves) for name, one in arrays_in(values).items()}
-    missed, right = "", ""
+    right, where = "", ""
     if expected:
-        at = str(names.index(expected.name))
-        missed = expected.missed(arrays[at], arrays_in(values)[at].itemsize)
-        right = f", and {expected.name} is as expected" if not missed else f", but {expected.name} is not as expected"
-    luck = ", and that is luck" if worst and not missed else ""
+        at, name, wanted = expected
+        where = missed(name, arrays[at], wanted, arrays_in(values)[at].itemsize)
+        right = f", but {name} is not as expected" if where else f", and {name} is as expected"
+    luck = ", and that is luck" if worst and not where else ""
     return {
-        "passed": not worst and not missed,
-        "verdict": f"It ran to its end{right}{luck}." + (f" It differs in {missed}." if missed else ""),
+        "passed": not worst and not where,
+        "verdict": f"It ran to its end{right}{luck}." + (f" It differs in {where}." if where else ""),
         "notes": [*found, *(Note(0, one) for one in done.report.remarks if not done.hazards)],
         "heading": "Hazards" if found else "Remarks",
         "summary": " · ".join(f"{label} {value}" for label, value in card.facts if label != "remark"),
         "lines": lines_of(done.lines, in_text),
         "advice": list(card.reasons),
-        "arrays": [
-            [name, kind, what, _first(arrays[name]) if name in halves else shown, *values_of(arrays[name])]
-            for name, kind, what, shown in card.arrays
-        ],
+        "arrays": [[name, kind, what, *values_of(arrays[name])] for name, kind, what, _ in card.arrays],
         "printed": [part_of(word, arrays) for word in options.printed],
         "output": done.output,
         "layouts": layouts_of(card.layouts),
@@ -195,7 +186,3 @@ def in_text(file: str | None, line: int) -> int:
 def _readable(value: Any, half: bool) -> Any:
     """The value, and in place of the bits of bfloat16 the numbers. half: it has such bits."""
     return value.view(ml_dtypes.bfloat16).astype(np.float32) if half and isinstance(value, np.ndarray) else value
-
-
-def _first(array: Any, most: int = 6) -> str:
-    return " ".join(map(written, array.reshape(-1)[:most].tolist())) + " …" * (array.size > most)

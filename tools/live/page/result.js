@@ -35,7 +35,7 @@ function linesOf({ lines }, name) {
     return (
       `<tr${kind}${line.here ? ` data-line="${line.line}"` : ""}><td>${line.here ? to(line.line, line.line) : line.line}</td>` +
       `${[...shared, ...global].map((number) => `<td>${count(number)}</td>`).join("")}</tr>` +
-      (line.here ? "" : `<tr><td class="code" colspan="5">${escaped(line.text)}</td></tr>`)
+      (line.here ? "" : `<tr><td class="code" colspan="5">${escaped(line.text.trim())}</td></tr>`)
     );
   });
   const whole = name.startsWith("exercise/") ? "of the whole kernel " : "";
@@ -54,7 +54,7 @@ function arraysOf(answer, parameters) {
 const layoutRow = ([layout, code, bytes, ...wavefronts]) =>
   `<tr><td>${escaped(layout)}${code ? `<code>${escaped(code)}</code>` : ""}</td>${[...wavefronts, bytes].map((text) => `<td>${escaped(text)}</td>`).join("")}</tr>`;
 const layoutOf = ({ says, header: [layout, , bytes, ...wavefronts], rows, notes }) =>
-  `<p>${escaped(says)}</p>` + (rows.length ? table(head([layout, ...wavefronts, bytes]), rows.map(layoutRow), "layouts") + folded("what this rests on", `<p>${escaped(notes)}</p>`) : "");
+  `<p>${escaped(says)}</p>` + (rows.length ? table(head([layout, ...wavefronts, bytes]), rows.map(layoutRow), "layouts") + folded("what this rests on", `<p>${escaped(notes.join(" "))}</p>`) : "");
 const OTHERS = "Other layouts of shared memory";
 const others = (html, hidden) => (hidden ? folded(`${OTHERS}, which may give the answer away`, html) : `<h2>${OTHERS}</h2>${html}`);
 
