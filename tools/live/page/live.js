@@ -174,7 +174,10 @@ function end() {
 
 // ---- The kernels of a text ----
 
-const headsOf = (text) => (/__global__/.test(text) ? text.match(/(template\s*<|__global__)[^{;]*|\w+[^;{}()]*<<<[^;]*/g) ?? [] : []).join("\n");
+const headsOf = (text) => {
+  const found = text.match(/__global__[^{;]*/g) ?? [];
+  return [...found, ...(found.length ? text.split("\n").filter((line) => /\btemplate\b|<<</.test(line)) : [])].join("\n");
+};
 let heads = null; // the heads and the launches of the kernels that the form describes
 let later = 0;
 let fitting = null; // a promise of the error that ended it, or of nothing

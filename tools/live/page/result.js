@@ -35,7 +35,7 @@ function linesOf({ lines }, name) {
     return (
       `<tr${kind}${line.here ? ` data-line="${line.line}"` : ""}><td>${line.here ? to(line.line, line.line) : line.line}</td>` +
       `${[...shared, ...global].map((number) => `<td>${count(number)}</td>`).join("")}</tr>` +
-      (line.here ? "" : `<tr><td class="code" colspan="5">${escaped(line.text.trim())}</td></tr>`)
+      (line.here ? "" : `<tr><td class="code" colspan="5">${escaped(line.text)}</td></tr>`)
     );
   });
   const whole = name.startsWith("exercise/") ? "of the whole kernel " : "";

@@ -32,7 +32,8 @@ def lines_of(lines: Sequence[SimulatedLine], own: Callable[[str | None, int], in
     """The costs of lines. own: a file and its line -> the line of the editor, or 0."""
     places = [(line, own(line.file, line.number)) for line in lines]
     return [
-        {**vars(line), "ideal": line.ideal_wavefronts, "line": here or line.number, "here": here > 0}
+        vars(line)
+        | {"text": line.text.strip(), "ideal": line.ideal_wavefronts, "line": here or line.number, "here": here > 0}
         for line, here in places
     ]
 
