@@ -14,6 +14,7 @@ import numpy as np
 
 import gpu_simulator
 from gemm_lab import config
+from gemm_lab.lab.actions.source import text
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.measuring import check_kernel, smallest_size
 from gemm_lab.measure.check import Verdict
@@ -21,6 +22,8 @@ from gemm_lab.measure.inputs import make_inputs
 from gemm_results.errors import LabError
 from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.tensor_map import TensorMap, arrays_of
+from gpu_simulator.kernel_file import KernelFile
+from gpu_simulator.layouts.studied_launch import StudiedLaunch, studied_launch
 from gpu_simulator.memory_limit import VARIABLE, in_words, limit_bytes
 
 if TYPE_CHECKING:
@@ -216,6 +219,14 @@ def counted(
     """Launch once on small integers and return the report. options: of `launch`, besides its limits."""
     args = make_inputs(kernel.problem, *size).arguments()
     return launch(compiled, kernel.grid(*size, sms), args, kernel.spec.cluster, **limits(*size), **options)[1]
+
+
+def study(kernel: Launchable, compiled: Compiled, size: tuple[int, int, int], sms: int | None = None) -> StudiedLaunch:
+    """Launch once on small integers, with every access recorded and other layouts of the shared arrays tried."""
+    inputs, block = make_inputs(kernel.problem, *size, "integers", 0), (compiled.threads, 1, 1)
+    found = KernelFile(compiled, compiled.entry, text(kernel), kernel.spec.file)
+    options = {"cluster": kernel.spec.cluster, "defines": kernel.config, **limits(*size)}
+    return studied_launch(found, kernel.grid(*size, sms), block, inputs.arguments(), **options)
 
 
 @dataclass(frozen=True)

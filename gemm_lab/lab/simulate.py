@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gemm_lab.cards.error_card import error_page
-from gemm_lab.cards.layout_table import layout_table
+from gemm_lab.cards.layout_table import LayoutTable, layout_table
 from gemm_lab.cards.simulated_lines import SimulatedLine, simulated_lines
 from gemm_lab.cards.simulation_card import SimulationCard
 from gemm_lab.lab.on_simulator import still_at_work
@@ -203,11 +203,17 @@ def _simulated(
     return Simulation(None, made.report, tuple(given), tuple(made.studies), card, found.program)
 
 
-def _card(
-    found: KernelFile, made: StudiedLaunch, launching: Mapping[str, Any], arrays: list[tuple[str, str, str, str]]
-) -> SimulationCard:
-    report: Any = PtxReport(made.report) if found.file.endswith(".ptx") else made.report
-    listing = [(found.file, number, text) for number, text in enumerate(found.text.split("\n"), 1)]
+class Costs(NamedTuple):
+    """What a launch costs. lines: that access memory.   worst, sentences: as `reasons`.   layouts: of shared arrays."""
+
+    lines: tuple[SimulatedLine, ...]
+    worst: list[SimulatedLine]
+    sentences: list[str]
+    layouts: list[LayoutTable]
+
+
+def costs(made: StudiedLaunch, report: Any, listing: Sequence[tuple[str, int, str]]) -> Costs:
+    """What each line of `listing`, (file, number, text), costs in a launch. report: that of the launch, by line."""
     accesses = list(made.recorded.global_())
     needed, full = Counter[int](), {access.site for access in accesses if access.full}
     for access in accesses:
@@ -215,10 +221,19 @@ def _card(
     least = {site: min(count, report.sites[site].sectors) for site, count in needed.items() if site not in full}
     lines = simulated_lines(report, listing, least)
     numbers = {id(site): number for number, site in enumerate(report.sites)}
-    line_of = {
-        numbers[id(site)]: line for (_, line), sites in report.sites_by_line(found.file).items() for site in sites
-    }
-    worst, sentences = reasons(report, lines, line_of, list(made.recorded.shared()), accesses)
+    places = report.sites_by_line(*dict.fromkeys(file for file, _, _ in listing))
+    place_of = {numbers[id(site)]: place for place, sites in places.items() for site in sites}
+    worst, sentences = reasons(report, lines, place_of, list(made.recorded.shared()), accesses)
+    line_of = {site: line for site, (_, line) in place_of.items()}
+    return Costs(lines, worst, sentences, [layout_table(report, study, line_of) for study in made.studies])
+
+
+def _card(
+    found: KernelFile, made: StudiedLaunch, launching: Mapping[str, Any], arrays: list[tuple[str, str, str, str]]
+) -> SimulationCard:
+    report: Any = PtxReport(made.report) if found.file.endswith(".ptx") else made.report
+    listing = [(found.file, number, text) for number, text in enumerate(found.text.split("\n"), 1)]
+    lines, worst, sentences, layouts = costs(made, report, listing)
     totals, hazards = report.totals, widest_first(report.hazards)
     facts = [
         ("grid", _in_words(launching["grid"])),
@@ -240,7 +255,7 @@ def _card(
         lines=lines,
         worst=worst,
         reasons=sentences,
-        layouts=[layout_table(report, study, line_of) for study in made.studies],
+        layouts=layouts,
         output=report.output,
     )
 

@@ -13,18 +13,18 @@ from gpu_simulator.layouts.recorded_accesses import GlobalAccess, SharedAccess
 def reasons(
     report: Any,
     lines: Sequence[SimulatedLine],
-    line_of: Mapping[int, int],
+    place_of: Mapping[int, tuple[str, int]],
     shared: Sequence[SharedAccess],
     accesses: Sequence[GlobalAccess],
 ) -> tuple[list[SimulatedLine], list[str]]:
     """(the worst lines, a sentence for each): for shared memory, then for global memory, where there is excess.
 
-    line_of: instruction, an index of the report's sites -> its source line.   shared, accesses: as recorded.
+    place_of: instruction, an index of the report's sites -> its file and line.   shared, accesses: as recorded.
     """
     worst, sentences = [], []
     dearest = max(lines, key=lambda line: line.excess, default=None)
     if dearest and dearest.excess:
-        own = [access for access in shared if line_of.get(access.site) == dearest.number]
+        own = [access for access in shared if place_of.get(access.site) == (dearest.file, dearest.number)]
         own.sort(key=lambda access: report.sites[access.site].ideal_wavefronts - report.sites[access.site].wavefronts)
         why = ""
         if own:
@@ -39,7 +39,7 @@ def reasons(
         sentences.append("Shared memory: every line takes the least wavefronts possible, so no layout would be better.")
     widest = max(lines, key=lambda line: line.excess_sectors, default=None)
     if widest and widest.excess_sectors:
-        found = [access for access in accesses if line_of.get(access.site) == widest.number]
+        found = [access for access in accesses if place_of.get(access.site) == (widest.file, widest.number)]
         found.sort(key=lambda access: -int(((access.sectors() - access.least()) * access.counts).sum()))
         why = f" {global_reason(found[0])}" if found else ""
         if widest not in worst:

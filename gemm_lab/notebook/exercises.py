@@ -103,10 +103,13 @@ class Exercise:
         return card(task + whole + folded("hint", escape(self.hint)), theme.TASK)
 
 
-def kernel_of(exercise: Exercise, text: str) -> Kernel:
-    """The kernel with `text` in the exercise's region, as the `%%kernel` cell of the exercise creates it."""
+def kernel_of(exercise: Exercise, text: str, first_line: int = 2) -> Kernel:
+    """The kernel with `text` in the exercise's region, as the `%%kernel` cell of the exercise creates it.
+
+    first_line: number of the text's first line; in a cell it stands below the line of the magic.
+    """
     wanted = exercise.criteria
-    return kernel(wanted["kernel"]).edit(first_line=2, alias="mine", **{wanted["region"]: text.rstrip("\n")})
+    return kernel(wanted["kernel"]).edit(first_line=first_line, alias="mine", **{wanted["region"]: text.rstrip("\n")})
 
 
 # ---- Judges -----------------------------------------------------------------

@@ -1,65 +1,31 @@
+# ruff: noqa: F811
 """The live page in Chromium: kernels are edited, compiled and run there, and nothing is asked of another machine.
 
 It needs npm and a folder with NumPy and ml_dtypes for Pyodide, whose path is in GEMM_LAB_WASM_WHEELS.
 """
 
-import os
 import re
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.browser.live.live_page import (  # noqa: F401
+    ADD,
+    MARKS,
+    address,
+    anew,
+    argument,
+    choose,
+    launch_of,
+    page,
+    paste,
+    run,
+    text_of,
+    write,
+)
 from tests.site.test_accessibility import axe, violations  # noqa: F401
-from tools.widget_page import CHROMIUM, served
 
-sync_api = pytest.importorskip("playwright.sync_api")
-WHEELS = os.environ.get("GEMM_LAB_WASM_WHEELS")
-ROOT = Path(__file__).resolve().parents[2]
-WAIT_MS = 120_000  # the outer limit of every wait in the page
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(not CHROMIUM, reason="there is no chromium here; on Debian: apt install chromium"),
-    pytest.mark.skipif(not WHEELS, reason="GEMM_LAB_WASM_WHEELS names no folder with NumPy for Pyodide"),
-    pytest.mark.skipif(not shutil.which("npm"), reason="there is no npm here"),
-]
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    from tools.live.build import build
-
-    into = tmp_path_factory.mktemp("site") / "live"
-    sizes = build(into, Path(WHEELS), ROOT / "build" / "npm")
-    assert sizes["simulator"] < 13e6 and sizes["compiler"] < 24e6
-    with served(into) as where:
-        yield f"{where}/index.html"
-
-
-@pytest.fixture(scope="module")
-def page(address):
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(WAIT_MS)
-        page.said, page.asked = [], []
-        page.on("console", lambda message: message.type == "error" and page.said.append(message.text))
-        page.on("pageerror", lambda error: page.said.append(str(error)))
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.goto(address)
-        yield page
-        browser.close()
-
-
-ADD = """__global__ void add(const float* a, const float* b, float* c, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) c[i] = a[i] + b[i];
-}
-int main() { add<<<4, 256>>>(0, 0, 0, 1000); }
-"""
+pytestmark = MARKS
 SOFTMAX = """__global__ void softmax(const float* x, float* y, int cols) {
   const float* row = x + blockIdx.x * cols;
   float m = -INFINITY, s = 0.f;
@@ -84,50 +50,6 @@ PARTIAL = """__global__ void k(unsigned* out) {
 BARRIER = "__global__ void k(float* a) {\n  if (threadIdx.x < 40) __syncthreads();\n  a[threadIdx.x] = 1;\n}"
 
 
-def choose(page, name):
-    page.select_option("#kernel", name)
-
-
-def text_of(page):
-    return page.evaluate("ace.edit('editor').getValue()")
-
-
-def write(page, text):
-    page.evaluate("([text]) => ace.edit('editor').session.setValue(text)", [text])
-
-
-def run(page):
-    page.evaluate("window.lastAnswer = null")
-    page.click("#run")
-    page.wait_for_function("window.lastAnswer")
-    return page.evaluate("window.lastAnswer")
-
-
-def launch_of(page):
-    """What the form holds: [kernel, grid, block, further options], and {parameter: word}."""
-    return page.evaluate(
-        """[["name", "grid", "block", "more"].map((id) => document.getElementById(id).value),
-        Object.fromEntries(Array.from(document.querySelectorAll("#arguments label"),
-          (label) => [label.firstChild.textContent.trim(), label.querySelector("input").value]))]"""
-    )
-
-
-def paste(page, text, kernel):
-    """Put a text in place of another, and wait until the form describes its kernel."""
-    write(page, text)
-    page.wait_for_function("([name]) => document.getElementById('name').value === name", arg=[kernel])
-
-
-def argument(page, number, word):
-    page.locator("#arguments input").nth(number).fill(word)
-
-
-def anew(page, address):
-    page.goto("about:blank")
-    page.goto(address)
-    page.wait_for_selector("#run:not([disabled])")
-
-
 def test_the_first_kernel_is_slow_and_one_change_mends_it(page):
     answer = run(page)
     assert answer["passed"] and answer["compiler"].startswith("PTX of NVIDIA's compiler"), "it needs no compiler"
@@ -135,13 +57,23 @@ def test_the_first_kernel_is_slow_and_one_change_mends_it(page):
         (10, 512, 512),
         (13, 16384, 512),
     ]
-    assert "×32.0" in page.inner_text(".ace_gutter")
+    assert "16K ×32 13" in page.inner_text(".ace_gutter")
     assert page.inner_text("tr.worst td").strip() == "13" and "float* out" in page.inner_text("#result")
     assert "tile[row][column ^ (row & 31)]" in page.inner_text(".layouts")
+    assert page.inner_text("#result .fair").endswith(
+        "out is as expected. Line 13 takes 32 times the wavefronts that it needs."
+    )
+    code = page.locator(".layouts code").first.bounding_box()
+    assert code["x"] + code["width"] <= 1280, "what helps stands in sight"
     write(page, text_of(page).replace("[TILE];", "[TILE + 1];"))
     assert page.evaluate("document.querySelector('.ace_gutter').offsetWidth") < 60, "the margin is narrow again"
+    assert (
+        page.evaluate("getComputedStyle(document.getElementById('result'), '::before').content")
+        == '"Of the run before:"'
+    )
     answer = run(page)
     assert answer["passed"] and all(one["wavefronts"] == one["ideal"] for one in answer["lines"])
+    assert "16,896 → 1,024 wavefronts" in page.inner_text("#result") and page.inner_text("#result .good")
     assert "nothing to gain from another layout" in page.inner_text("#result")
 
 
@@ -181,7 +113,7 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     values = np.exp(np.random.default_rng(0).standard_normal(100))
     first, second = re.findall(r"0\.\d+", answer["printed"][0])
     assert np.allclose([float(first), float(second)], (values / values.sum())[:2], rtol=1e-4)
-    assert "row 3" in page.inner_text("#result pre")
+    assert "row 3" in page.inner_text("#result > pre")
     assert launch_of(page)[1]["int cols"] == "100"
     paste(page, ADD, "add")
     assert launch_of(page)[1]["const float* b"] == "f32:1024:random"
@@ -191,10 +123,44 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     assert text_of(page) == ADD and launch_of(page)[0] == ["add", "4", "256", ""]
 
 
+def test_back_leads_to_the_kernel_before(page, address):
+    anew(page, address + "#kernel=t4/03_swizzled")
+    choose(page, "simt/01_naive")
+    page.go_back()
+    page.wait_for_function("document.getElementById('kernel').value === 't4/03_swizzled'")
+    assert "03_swizzled.cu" in text_of(page)
+
+
+def test_a_second_tab_overwrites_nothing_unasked(page, address):
+    anew(page, address + "#kernel=own/yours")
+    mine = text_of(page)
+    other = page.context.new_page()
+    other.goto(address + "#kernel=own/yours")
+    other.wait_for_selector("#run:not([disabled])")
+    write(other, "// another\n" + mine)
+    page.bring_to_front()
+    page.click("#no")
+    assert text_of(page) == mine
+    other.bring_to_front()
+    other.click("#yes")
+    assert text_of(other) == mine
+    other.close()
+
+
+def test_a_long_text_hangs_nothing(page):
+    choose(page, "own/yours")
+    long = ADD.replace("int main() {", "int main() {\n" + "  cudaMemcpy(d, h, 4000, cudaMemcpyHostToDevice);\n" * 4500)
+    paste(page, long, "add")
+    assert len(long) > 200_000 and page.evaluate("(async () => await new Promise(requestAnimationFrame))()") > 0
+    assert run(page)["passed"]
+    write(page, ADD)
+
+
 def test_a_template_is_launched_with_the_arguments_that_the_text_gives_it(page):
     source = """template <typename T, int N> __global__ void scale(T* x) { x[threadIdx.x] *= N; }
 template __global__ void scale<float, 3>(float*);
 """
+    choose(page, "own/yours")
     paste(page, source, "scale<float, 3>")
     page.fill("#grid", "1")
     page.fill("#more", "--print 0[0:2]")
@@ -271,10 +237,11 @@ def test_without_the_xor_the_margin_shows_the_conflicts(page):
     original = text_of(page)
     write(page, original.replace("(chunk ^ row % 8)", "chunk"))
     answer = run(page)
-    assert answer["passed"] and "17,152 wavefronts" in answer["summary"] and "loses most" in answer["advice"][0]
+    assert answer["passed"] and "17,152 wavefronts" in answer["summary"] and "costs most" in answer["advice"][0]
     worst = max(answer["lines"], key=lambda line: line["wavefronts"] - line["ideal"])
     assert worst["text"].startswith("ldmatrix") and worst["wavefronts"] == 8 * worst["ideal"]
-    page.wait_for_function("document.querySelector('.ace_gutter').innerText.includes('×8.0')")
+    assert "smem_a[i ^ ((i >> 3) & 7)]" in page.inner_text(".layouts >> nth=0")
+    page.wait_for_function("document.querySelector('.ace_gutter').innerText.includes('×8')")
     choose(page, "t4/02_vectorized_copy")
     choose(page, "t4/03_swizzled")
     assert text_of(page) != original, "each kernel keeps its own edit"
@@ -391,8 +358,7 @@ def test_it_fits_a_phone_and_a_desk(page, address, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if width == 1280:
         columns = "(({ $size, characterWidth }) => $size.scrollerWidth / characterWidth)(ace.edit('editor').renderer)"
-        write(page, text_of(page) + "\n")
-        page.wait_for_function(f"{columns} >= 100")
+        page.wait_for_function(f"{columns} >= 100")  # with the costs in the margin
         assert page.evaluate("document.querySelector('#source').clientWidth / innerWidth") >= 0.6
         assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
         assert run(page)["lines"]
@@ -402,7 +368,7 @@ def test_it_fits_a_phone_and_a_desk(page, address, width):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_it_has_no_severe_violation_of_the_rules_of_accessible_pages(page, address, axe, width, scheme):  # noqa: F811
+def test_it_has_no_severe_violation_of_the_rules_of_accessible_pages(page, address, axe, width, scheme):
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
     anew(page, address)

@@ -1,5 +1,5 @@
 // The editor: its margin, which shows what lines cost, its marks, and its keys.
-const phone = matchMedia("(max-width: 40rem)");
+const narrow = matchMedia("(max-width: 60rem)");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 ace.config.set("basePath", "ace");
@@ -22,6 +22,7 @@ dress();
 let costs = new Map(); // line from 0 → {wavefronts, times}
 let width = 0; // characters of the longest cost
 const marks = [];
+const short = new Intl.NumberFormat("en", { notation: "compact" }); // 16,384 is 16K; the table has all digits
 editor.session.gutterRenderer = {
   getWidth: (session, last, config) => config.characterWidth * (width + Math.max(2, String(session.getLength()).length)),
   getText: (session, row) => (width ? `${(costs.get(row) ?? "").padStart(width - 1)} ${row + 1}` : row + 1),
@@ -39,17 +40,19 @@ export function annotate(lines, notes, line) {
   clear();
   for (const { line, here, wavefronts, ideal } of lines) {
     if (!wavefronts || !here) continue;
-    const times = ideal && wavefronts > ideal ? `×${(wavefronts / ideal).toFixed(1)}` : "";
-    costs.set(line - 1, phone.matches ? times : `${wavefronts.toLocaleString("en")} ${times}`.trim());
+    const times = ideal && wavefronts > ideal ? `×${short.format(wavefronts / ideal)}` : "";
+    costs.set(line - 1, narrow.matches ? times : `${short.format(wavefronts)} ${times}`.trim());
   }
   width = Math.max(0, ...Array.from(costs.values(), (text) => text.length + 1));
   const Range = ace.require("ace/range").Range;
+  const mark = (line, kind) => marks.push(editor.session.addMarker(new Range(line - 1, 0, line - 1, 1), kind, "fullLine"));
   const annotations = [];
   for (const { line, text } of notes) {
     if (!line) continue;
-    marks.push(editor.session.addMarker(new Range(line - 1, 0, line - 1, 1), "hazard", "fullLine"));
+    mark(line, "hazard");
     annotations.push({ row: line - 1, column: 0, text, type: "error" });
   }
+  if (line && !annotations.length) mark(line, "dear");
   editor.session.setAnnotations(annotations);
   editor.renderer.updateFull();
   if (line && !editor.isRowFullyVisible(line - 1)) editor.scrollToLine(line - 1, true, true);

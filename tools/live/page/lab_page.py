@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import own_kernels
 from in_page import use_clang
 from own_kernels import in_text
 from sentences import Note, note
+from shown import layouts_of, lines_of
 
 import gemm_lab as lab
-from gemm_lab.cards.hot_lines import lines_of
 from gemm_lab.lab.actions.source import listing
-from gemm_lab.lab.on_simulator import smallest_size
+from gemm_lab.lab.on_simulator import smallest_size, study
+from gemm_lab.lab.simulate import costs
 from gemm_lab.notebook.exercises import kernel_of
 from gpu_simulator.compiler import CompileError, clang
 from gpu_simulator.compiler.diagnostics import ptx_line_origin
@@ -55,7 +56,8 @@ def run(asked: str) -> str:
         work, own = lambda: own_kernels.simulate(source, wanted["launch"]), in_text
     else:
         kernel = lab.kernel(name)
-        work, own = lambda: _rung(kernel if source == kernel.spec.source else kernel.rewrite(source)), in_text
+        kernel = kernel if source == kernel.spec.source else kernel.rewrite(source)
+        work, own = lambda: _counted(kernel, in_text), in_text
     answer: dict[str, Any] = {"passed": False, "notes": [], "lines": [], "advice": [], "counted": False}
     try:
         answer |= work()
@@ -83,21 +85,17 @@ def run(asked: str) -> str:
 
 
 def _in_region(file: str | None, line: int) -> int:
-    """The line of the editor, which has the region of an exercise; in a notebook, the cell has a line above it."""
-    return line - 1 if file == "cell" else 0
+    """The line of the editor, which has the region of an exercise."""
+    return line if file == "cell" else 0
 
 
 def _exercise(exercise: Any, source: str) -> dict[str, Any]:
-    kernel = kernel_of(exercise, source)
-    found = _counted(kernel, _in_region)
+    kernel = kernel_of(exercise, source, first_line=1)
+    found = _counted(kernel, _in_region) | {"advice": []}  # the check says what is wrong
     try:
         return found | {"verdict": str(exercise.check(kernel)), "passed": True}
     except SimulatorError as error:
-        return found | {"verdict": str(error), "passed": False}
-
-
-def _rung(kernel: Any) -> dict[str, Any]:
-    return _counted(kernel, in_text)
+        return found | {"verdict": str(error).replace("cell, line", "line"), "passed": False}
 
 
 def _counted(kernel: Any, own: Callable[[str | None, int], int]) -> dict[str, Any]:
@@ -108,18 +106,8 @@ def _counted(kernel: Any, own: Callable[[str | None, int], int]) -> dict[str, An
     for hazard in done.hazards():
         file, line = ptx_line_origin(done.compiled.ptx, hazard.ptx_line)
         notes.append(note(own(file, line), str(hazard), own))
-    lines = [
-        {
-            "line": own(line.file, line.number) or line.number,
-            "here": bool(own(line.file, line.number)),
-            "text": line.text.strip(),
-            "wavefronts": line.wavefronts,
-            "ideal": line.ideal_wavefronts,
-            "sectors": line.sectors,
-        }
-        for line in lines_of(done.report, list(listing(kernel)))
-        if line.wavefronts or line.sectors
-    ]
+    made = study(kernel, done.compiled, (m, n, k))
+    found = costs(made, made.report, list(listing(kernel)))
     totals = done.report.totals
     passed = bool(done.passed) and not notes
     right = "The result is right." if passed else "The result is right, and that is luck."
@@ -129,22 +117,11 @@ def _counted(kernel: Any, own: Callable[[str | None, int], int]) -> dict[str, An
         "notes": notes,
         "heading": "Hazards",
         "summary": f"At {m} × {n} × {k}: {done.report.instructions:,} warp instructions, {totals.wavefronts:,} "
-        f"wavefronts of shared memory where {totals.ideal_wavefronts:,} are possible, {totals.sectors:,} sectors of "
-        "global memory.",
-        "lines": lines,
-        "advice": [_advice(lines)],
+        f"wavefronts of shared memory ({totals.ideal_wavefronts:,} is the least possible), {totals.sectors:,} sectors "
+        "of global memory.",
+        "lines": lines_of(found.lines, own),
+        "advice": found.sentences,
+        "layouts": layouts_of(found.layouts),
         "compiled": done.compiled,
         "counted": True,
     }
-
-
-def _advice(lines: Sequence[dict[str, Any]]) -> str:
-    """A sentence on the line that loses most, if one does."""
-    worst = max(lines, key=lambda line: line["wavefronts"] - line["ideal"], default=None)
-    if worst is None or worst["wavefronts"] <= worst["ideal"]:
-        return "No line takes more wavefronts than the least possible."
-    times = worst["wavefronts"] / max(1, worst["ideal"])
-    return (
-        f"Line {worst['line']} loses most: {times:.1f} times the least possible, "
-        "because lanes of a warp ask for different words of one bank."
-    )

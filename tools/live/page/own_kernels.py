@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import ml_dtypes
 import numpy as np
 from sentences import Note, note
+from shown import expectation, layouts_of, lines_of, missed, values_of
 
 import gemm_lab as lab
 from gpu_simulator.cli.argument_words import BF16, UNINIT, WORDS, word_of_structs
@@ -19,7 +20,6 @@ from gpu_simulator.cli.array_parts import part_of
 from gpu_simulator.cli.command_line import add_options, arguments_of, macro, named_of, row, symbols_of
 from gpu_simulator.compiler.device_code import device_code
 from gpu_simulator.errors import ConfigError
-from gpu_simulator.layouts.sentences import notes, verdict
 from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.ptx.parameter_types import declared
 from gpu_simulator.ptx.struct_types import Member, members, size_of
@@ -27,6 +27,8 @@ from gpu_simulator.ptx.struct_types import Member, members, size_of
 FILE = "kernel.cu"
 # Options of the command line that have no meaning in a page: files, and what is shown in any case.
 ELSEWHERE = ("include", "counts", "layouts", "format", "compare", "save", "max_instructions")
+SECONDS = 20.0  # of processor time after which a launch is stopped, unless --max-seconds gives others
+FIELD = r"the field “\1”"
 COUNT, SIDE = 1024, 64  # elements of an array that nobody has described, or of a side of it; also whole numbers
 TYPES = (
     (r"(?:float|double|int|uint|half|longlong)([234])\b", ""),  # a vector type; its extent stands behind the count
@@ -114,7 +116,7 @@ def _member(part: Member, flat: bool, source: str) -> str:
 
 class _Options(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"The launch cannot be read: {message}.")
+        raise ConfigError(f"The launch cannot be read: {re.sub(r'^argument --(grid|block)', FIELD, message)}.")
 
 
 def options_of(launch: Mapping[str, Any]) -> argparse.Namespace:
@@ -141,10 +143,15 @@ def options_of(launch: Mapping[str, Any]) -> argparse.Namespace:
 
 
 def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page shows of a launch. Raises the `SimulatorError` that ended it. launch: as for `options_of`."""
+    """What the page shows of a launch. Raises the `SimulatorError` that ended it.
+
+    launch: as for `options_of`; it may have "expected", such as "c = a + b", and "parameters", as the page names them.
+    """
     options = options_of(launch)
     values, symbols = arguments_of(options), symbols_of(options)
-    limit = {} if options.max_seconds is None else {"max_seconds": options.max_seconds}
+    halves = {*named_of(options, BF16)}
+    before = [_readable(value, str(at) in halves) for at, value in enumerate(values)]
+    expected = expectation(launch["expected"], launch["parameters"], before) if launch.get("expected") else None
     done = lab.simulate(
         source,
         options.entry,
@@ -160,51 +167,31 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
         std=options.std,
         symbols=symbols,
         uninit=named_of(options, UNINIT),
-        **limit,
+        max_seconds=SECONDS if options.max_seconds is None else options.max_seconds,
     )
     if done.error:
         raise done.error
     found = [note(in_text(one.file, one.line), str(one), in_text) for one in done.hazards]
     card, worst = done.card, [one for one in done.hazards if one.severity != "suspicious"]
-    halves = {*named_of(options, BF16)}
-    arrays = {
-        name: one.view(ml_dtypes.bfloat16).astype(np.float32) if name in halves else one
-        for name, one in arrays_in(values).items()
-    }
+    arrays = {name: _readable(one, name in halves) for name, one in arrays_in(values).items()}
+    right, where = "", ""
+    if expected:
+        at, name, wanted = expected
+        where = missed(name, arrays[at], wanted, arrays_in(values)[at].itemsize)
+        right = f", but {name} is not as expected" if where else f", and {name} is as expected"
+    luck = ", and that is luck" if worst and not where else ""
     return {
-        "passed": not worst,
-        "verdict": "It ran to its end." if not worst else "It ran to its end, and that is luck.",
+        "passed": not worst and not where,
+        "verdict": f"It ran to its end{right}{luck}." + (f" It differs in {where}." if where else ""),
         "notes": [*found, *(Note(0, one) for one in done.report.remarks if not done.hazards)],
         "heading": "Hazards" if found else "Remarks",
         "summary": " · ".join(f"{label} {value}" for label, value in card.facts if label != "remark"),
-        "lines": [
-            {
-                "line": line.number,
-                "here": True,
-                "text": line.text.strip(),
-                "wavefronts": line.wavefronts,
-                "ideal": line.ideal_wavefronts,
-                "sectors": line.sectors,
-                "least_sectors": line.least_sectors,
-            }
-            for line in done.lines
-        ],
+        "lines": lines_of(done.lines, in_text),
         "advice": list(card.reasons),
-        "arrays": [
-            [name, kind, what, _first(arrays[name]) if name in halves else shown]
-            for name, kind, what, shown in card.arrays
-        ],
+        "arrays": [[name, kind, what, *values_of(arrays[name])] for name, kind, what, _ in card.arrays],
         "printed": [part_of(word, arrays) for word in options.printed],
         "output": done.output,
-        "layouts": [
-            {
-                "says": verdict(table.study),
-                "header": table.table().header if table.study.best else [],
-                "rows": table.table().rows if table.study.best else [],
-                "notes": " ".join(notes(table.study)),
-            }
-            for table in card.layouts
-        ],
+        "layouts": layouts_of(card.layouts),
         "compiled": done.compiled,
         "counted": True,
     }
@@ -215,5 +202,6 @@ def in_text(file: str | None, line: int) -> int:
     return line if file is not None and (file == "cell" or file.endswith(".cu")) else 0
 
 
-def _first(array: Any, most: int = 6) -> str:
-    return " ".join(f"{value:.6g}" for value in array.reshape(-1)[:most].tolist()) + " …" * (array.size > most)
+def _readable(value: Any, half: bool) -> Any:
+    """The value, and in place of the bits of bfloat16 the numbers. half: it has such bits."""
+    return value.view(ml_dtypes.bfloat16).astype(np.float32) if half and isinstance(value, np.ndarray) else value

@@ -8,7 +8,9 @@ LAB_DEVICE void lab_async_copy(void* to, const void* from, size_t used) {
   if (__isShared(to) && __isGlobal(from)) {
     const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(to)), bytes = static_cast<unsigned>(used);
     const size_t here = __cvta_generic_to_global(from);
-    if (Bytes == 16)
+    if (Bytes == 16 && __builtin_constant_p(used) && used == 16)  // a copy that may fill with zeros costs more wavefronts
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(there), "l"(here) : "memory");
+    else if (Bytes == 16)
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(there), "l"(here), "r"(bytes) : "memory");
     else if (Bytes == 8)
       asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(there), "l"(here), "r"(bytes) : "memory");
