@@ -13,7 +13,7 @@ import numpy as np
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.parameter_types import Parameter, parameters
-from gpu_simulator.ptx.struct_types import size_of
+from gpu_simulator.ptx.struct_types import members, size_of
 
 # The most shared memory that a block may have, in bytes, by compute capability.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
@@ -125,7 +125,8 @@ def misfit_structs(entry: str, source: str, args: Sequence[Any]) -> Iterator[tup
     """Yields (number, parameter, bytes of its type) of each array of structs of another size."""
     for number, (parameter, value) in enumerate(zip(parameters(entry, source), args, strict=False)):
         if isinstance(value, np.ndarray) and value.dtype.names and parameter.type.endswith("*"):
-            size = size_of(parameter.type.removesuffix("*"), source)
+            kind = parameter.type.removesuffix("*")
+            size = size_of(kind, source) if members(kind, source) else 0
             if size and value.dtype.itemsize != size:
                 yield number, parameter, size
 
