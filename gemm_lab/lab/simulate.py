@@ -157,7 +157,16 @@ def simulate(
                 f'uninit is a list of numbers of arguments, from 0, or of members such as "0.1", not {shown(uninit)}.'
             )
         launching |= {"symbols": symbols, "uninit": uninit, "grid": grid, "block": block, "cluster": cluster}
-        return _simulated(source, kernel, args, compiling, launching, rows)
+        if not isinstance(args, (list, tuple)):
+            raise ConfigError(f"args is a list with one item for each parameter, not {shown(args)}.")
+        if not isinstance(kernel, (str, type(None))):
+            raise ConfigError(
+                f"The kernel is named by a text, not {shown(kernel)}. Write grid=…, block=… and args=… with their "
+                "names."
+            )
+        if not isinstance(rows, (Mapping, type(None))):
+            raise ConfigError(f"rows is a dict from shared arrays to elements of their rows, not {shown(rows)}.")
+        return simulated(compiled_kernel(source, kernel, **compiling), args, defines, rows, **launching)
     except SimulatorError as error:
         return Simulation(error)
 
@@ -182,30 +191,24 @@ def _compiling(arch: str, include: Any, defines: Any, std: Any) -> dict[str, Any
     return {"arch": arch, "include": include, "defines": defines, "std": std}
 
 
-def _simulated(
-    source: str | Path,
-    kernel: str | None,
+def simulated(
+    found: KernelFile,
     args: Sequence[Any],
-    compiling: Mapping[str, Any],
-    launching: dict[str, Any],
+    defines: Mapping[str, Any] | None,
     rows: Mapping[str, int] | None,
+    **launching: Any,
 ) -> Simulation:
-    if not isinstance(args, (list, tuple)):
-        raise ConfigError(f"args is a list with one item for each parameter, not {shown(args)}.")
-    if not isinstance(kernel, (str, type(None))):
-        raise ConfigError(
-            f"The kernel is named by a text, not {shown(kernel)}. Write grid=…, block=… and args=… with their names."
-        )
-    if not isinstance(rows, (Mapping, type(None))):
-        raise ConfigError(f"rows is a dict from shared arrays to elements of their rows, not {shown(rows)}.")
-    found = compiled_kernel(source, kernel, **compiling)
+    """`simulate` of a kernel that is compiled, `found`; raises what stops it.
+
+    launching: keyword arguments of `gpu_simulator.launch`, of which grid, block, observers and uninit are needed.
+    """
     given = [*arrays_in(args).values()]
     for name, array in arrays_in(args).items():
         if name in map(str, launching["uninit"]) and array.flags.writeable and array.flags.c_contiguous:
             array.reshape(-1).view(np.uint8)[:] = 0xFF  # as the launch does, so that what it writes counts as changed
     before = [array.copy() for array in given]
     with still_at_work(source_name(found.entry)):
-        made = studied_launch(found, args=args, defines=compiling["defines"], rows=rows, **launching)
+        made = studied_launch(found, args=args, defines=defines, rows=rows, **launching)
     card = _card(found, made, launching, _array_rows(args, before))
     return Simulation(None, made.report, tuple(given), tuple(made.studies), card, found.program)
 

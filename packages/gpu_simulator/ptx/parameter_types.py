@@ -56,6 +56,27 @@ def parameters(entry: str, source: str = "") -> list[Parameter]:
 # ---- From the source ----
 
 
+def members(declared: str, source: str) -> list[Parameter]:
+    """The members of a struct in their order; of a member that is an array, each of its elements.
+
+    declared: a parameter or a type of `parameters`. [] of what is no struct of the source, and of one that has other
+    things than plain members, such as a constructor, a base class or a struct in it.
+    """
+    name, code = re.escape(_declared(declared).type), _NO_CODE.sub(" ", source)
+    found = re.search(rf"\bstruct\s+(?:(?:alignas|__align__)\s*\(\w+\)\s*)?{name}\s*\{{([^{{}}():]*)\}}", code)
+    found = found or re.search(rf"\btypedef\s+struct\b\s*\w*\s*\{{([^{{}}():]*)\}}\s*{name}\s*;", code)
+    made: list[Parameter] = []
+    for text in found[1].split(";") if found and name else ():
+        first, *others = [" ".join(one.split()) for one in text.split(",")]
+        kind = re.sub(r"\s*\**\s*\w+\s*(?:\[.*)?$", "", first)
+        for one in [first, *(f"{kind} {other}" for other in others)] if first else ():
+            plain, *extents = re.split(r"\s*\[\s*(\w*)\s*\]\s*", one)[: 3 if "[" in one else 1]
+            if extents and not extents[0].isdecimal():
+                return []
+            made += [_declared(plain)] * int(extents[0] if extents else 1)
+    return [] if any(not one.type for one in made) else made
+
+
 def _of_the_source(name: str, source: str) -> list[Parameter]:
     """The parameters of the declarations of the kernel `name`; [] where they are not alike, or none is found."""
     code = _NO_CODE.sub(" ", source)

@@ -72,7 +72,8 @@ def run(asked: str) -> str:
         file, line = getattr(error, "file", None), getattr(error, "line", 0)
         stopped = isinstance(error, SimulatedFault)
         answer |= {"verdict": f"The kernel was {'stopped' if stopped else 'not launched'}.", "heading": "Why"}
-        answer["notes"] = [note(own(file, line), error.message, own)]
+        guesses = [Note(0, one) for one in getattr(error, "guesses", ())]
+        answer["notes"] = [*guesses, note(own(file, line), error.message, own)]
     except Exception as error:
         answer |= {"verdict": "The simulator failed on this text, which is a defect of it.", "heading": "Why"}
         answer["notes"] = [Note(0, f"{type(error).__name__}: {error}")]
@@ -124,4 +125,3 @@ def _counted(kernel: Any, own: Callable[[str | None, int], int]) -> dict[str, An
         "compiled": done.compiled,
         "counted": True,
     }
-

@@ -47,6 +47,7 @@ export function describe(list) {
   const next = kernel ?? found[0];
   if (!next) return;
   $("guessed").hidden = Boolean(kernel);
+  $("guessed").textContent = next.says;
   if (!kernel) for (const key of ["grid", "block", "more"]) $(key).value = next[key] ?? "";
   const suggested = was.find(({ name }) => bare(name) === bare(next.name))?.name ?? next.name;
   if (!kernel || suggested !== next.name) $("name").value = next.name;

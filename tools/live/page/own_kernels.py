@@ -5,94 +5,29 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import ml_dtypes
 import numpy as np
+import touched
+from guessing import FILE, kernels_of, name_of
 from sentences import Note, note
 
-import gemm_lab as lab
 from gemm_lab.cards.layout_table import LayoutTable
 from gemm_lab.cards.simulated_lines import SimulatedLine
+from gemm_lab.lab.simulate import SECONDS, simulated
 from gpu_simulator.cli.argument_words import BF16, UNINIT
 from gpu_simulator.cli.array_parts import part_of
 from gpu_simulator.cli.command_line import add_options, arguments_of, macro, named_of, row, symbols_of
-from gpu_simulator.compiler.device_code import device_code
 from gpu_simulator.errors import ConfigError
+from gpu_simulator.faults import MemoryFault
 from gpu_simulator.layouts.sentences import notes, verdict
 from gpu_simulator.machine.argument_structs import arrays_in
+from gpu_simulator.simulating import compiled_kernel
 
-FILE = "kernel.cu"
 # Options of the command line that have no meaning in a page: files, and what is shown in any case.
 ELSEWHERE = ("include", "counts", "layouts", "format", "compare", "save", "max_instructions")
-COUNT, SIDE = 1024, 64  # elements of an array that nobody has described, or of a side of it; also whole numbers
-TYPES = (
-    (r"(?:float|double|int|uint|half|longlong)([234])\b", ""),  # a vector type; its extent stands behind the count
-    (r"\b(?:__nv_)?bfloat16|\bbf16", "bf16"),
-    (r"\bhalf|\b__half", "f16"),
-    (r"\bdouble", "f64"),
-    (r"\bfloat", "f32"),
-    (r"\bunsigned\s+char|\buint8_t|\buchar|\bbool", "u8"),
-    (r"\bchar|\bint8_t", "i8"),
-    (r"\bunsigned\s+short|\buint16_t|\bushort", "u16"),
-    (r"\bshort|\bint16_t", "i16"),
-    (r"\bunsigned\s+long|\buint64_t|\bsize_t", "u64"),
-    (r"\blong|\bint64_t", "i64"),
-    (r"\bunsigned|\buint", "u32"),
-    (r"\bint", "i32"),
-)
-
-
-def kernels_of(source: str) -> list[dict[str, Any]]:
-    """The kernels of a text in their order: {name, parameters, words, grid, block}.
-
-    words: for each parameter, what the kernel could be launched with. An array has an element for each thread.
-    """
-    code, flat = device_code(Path(FILE), source), not re.search(r"threadIdx\s*\.\s*y", source)
-    return [
-        {
-            "name": name + _instance(name, code.templates.get(name, ""), source),
-            "parameters": [re.sub(r"\s*\b__restrict(?:__)?\b", "", one) for one in code.parameters[name]],
-            "words": [_word(parameter, flat) for parameter in code.parameters[name]],
-            "grid": "4" if flat else "4,4",
-            "block": "256" if flat else "16,16",
-        }
-        for name in code.kernels
-    ]
-
-
-def _instance(name: str, template: str, source: str) -> str:
-    """The arguments of a template as the text itself gives them somewhere, else some that may fit."""
-    if not template:
-        return ""
-    if used := re.search(rf"\b{name}\s*(<[^<>;(){{}}]*>)\s*(?:<<<|\()", source):
-        return used[1]
-    words = [
-        "float" if re.match(r"\s*(?:typename|class)\b", one) else "true" if "bool" in one else "16"
-        for one in template.split(",")
-        if "=" not in one
-    ]
-    return f"<{', '.join(words)}>"
-
-
-def _word(parameter: str, flat: bool) -> str:
-    """An argument for a parameter, as --arg takes it: data for what the kernel reads, zeros for what it may write."""
-    kind, extent = "f32", ""
-    for pattern, word in TYPES:
-        if found := re.search(pattern, parameter):
-            if not word:
-                extent = f"x{found[1]}"
-                continue
-            kind = word
-            break
-    if "*" in parameter or "[" in parameter:
-        shape = f"{COUNT}" if flat else f"{SIDE}x{SIDE}"
-        return f"{kind}:{shape}{extent}" + (":random" if re.search(r"\bconst\b.*[*[]", parameter) else "")
-    if kind in ("f16", "bf16"):
-        return f"{kind}=1.0"
-    return "1.0" if kind in ("f32", "f64") else str(COUNT if flat else SIDE)
 
 
 class _Options(argparse.ArgumentParser):
@@ -110,7 +45,7 @@ def options_of(launch: Mapping[str, Any]) -> argparse.Namespace:
     words = [FILE, *(f"--{name}={launch[name]}" for name in ("kernel", "grid", "block") if launch.get(name))]
     words += [f"--arg={word}" for word in launch["args"]]
     try:
-        words += shlex.split(launch.get("more", ""))
+        words += shlex.split(re.sub(r"--smem[ =]\?", "--smem=-1", launch.get("more", "")))
     except ValueError as error:
         raise ConfigError(f"The further options cannot be read: {error}.") from None
     found = parser.parse_args(words)
@@ -124,29 +59,36 @@ def options_of(launch: Mapping[str, Any]) -> argparse.Namespace:
 
 
 def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page shows of a launch. Raises the `SimulatorError` that ended it. launch: as for `options_of`."""
+    """What the page shows of a launch. Raises the `SimulatorError` that ended it. launch: as for `options_of`.
+
+    What is open in it, `f32:?`, is found out first. An error in memory gets the attribute `guesses`: sentences on what
+    of the launch is only a guess.
+    """
     options = options_of(launch)
+    defines = dict(map(macro, options.define))
+    kernel = compiled_kernel(source, options.entry, options.arch, (), defines, options.std)
+    if touched.is_open(options):
+        touched.close(kernel, options)
     values, symbols = arguments_of(options), symbols_of(options)
-    limit = {} if options.max_seconds is None else {"max_seconds": options.max_seconds}
-    done = lab.simulate(
-        source,
-        options.entry,
-        options.grid,
-        options.block,
-        values,
-        dynamic_smem_bytes=options.smem,
-        cluster=options.cluster,
-        arch=options.arch,
-        timing=options.timing or "early",
-        rows=dict(map(row, options.rows)),
-        defines=dict(map(macro, options.define)),
-        std=options.std,
-        symbols=symbols,
-        uninit=named_of(options, UNINIT),
-        **limit,
-    )
-    if done.error:
-        raise done.error
+    try:
+        done = simulated(
+            kernel,
+            values,
+            defines,
+            dict(map(row, options.rows)),
+            grid=tuple(options.grid),
+            block=tuple(options.block),
+            cluster=tuple(options.cluster),
+            dynamic_smem_bytes=options.smem,
+            timing=options.timing or "early",
+            symbols=symbols,
+            uninit=named_of(options, UNINIT),
+            observers=("hazards",),
+            max_seconds=SECONDS if options.max_seconds is None else options.max_seconds,
+        )
+    except MemoryFault as error:
+        error.guesses = _guesses(source, launch, values)
+        raise
     found = [note(in_text(one.file, one.line), str(one), in_text) for one in done.hazards]
     card, worst = done.card, [one for one in done.hazards if one.severity != "suspicious"]
     halves = {*named_of(options, BF16)}
@@ -172,6 +114,21 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
         "compiled": done.compiled,
         "counted": True,
     }
+
+
+def _guesses(source: str, launch: Mapping[str, Any], values: Sequence[Any]) -> list[str]:
+    """A sentence on the arguments that are what `kernels_of` guesses, if there are any."""
+    found = kernels_of(source)
+    names = [one["name"].partition("<")[0] for one in found]
+    own = launch["kernel"].partition("<")[0]
+    guess = found[names.index(own)] if own in names else {"guesses": []}
+    said = [
+        f"{name_of(guess['parameters'][at])} {f'has {value.size:,} elements' if '?' in word else f'is {word}'}"
+        for at, (word, value) in enumerate(zip(launch["args"], values, strict=True))
+        if at in guess["guesses"] and word == guess["words"][at] and "{" not in word
+    ]
+    them = ", ".join(said)
+    return [f"This is still a guess: {them}. If your program gives something else, write it above."] if said else []
 
 
 def lines_of(lines: Iterable[SimulatedLine], own: Callable[[str | None, int], int]) -> list[dict[str, Any]]:
