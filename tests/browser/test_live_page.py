@@ -170,8 +170,8 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     choose(page, "own/yours")
     paste(page, SOFTMAX, "softmax")
     fields, words = launch_of(page)
-    assert fields == ["softmax", "4", "256", ""]
-    assert words == {"const float* x": "f32:?:random", "float* y": "f32:?", "int cols": "1024"}
+    assert fields == ["softmax", "4", "32", ""]
+    assert words == {"const float* x": "f32:?:random", "float* y": "f32:?", "int cols": "128"}
     assert page.is_visible("#guessed")
     page.fill("#block", "32")
     assert page.is_hidden("#guessed")

@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Mapping
 
-from gpu_simulator.layouts.declarations import TYPE_BYTES
+from gpu_simulator.ptx.shared_declarations import TYPE_BYTES
 
 DEEPEST = 16  # names that stand for names
 LARGEST = 1 << 48

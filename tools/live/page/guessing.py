@@ -15,8 +15,8 @@ from constants import Constants, between_commas
 
 from gpu_simulator.compiler.declarations import closing, masked
 from gpu_simulator.compiler.device_code import device_code
-from gpu_simulator.layouts.declarations import declarations
 from gpu_simulator.ptx.parameter_types import members
+from gpu_simulator.ptx.shared_declarations import declarations
 
 FILE = "kernel.cu"
 BLOCKS, THREADS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}, 1024

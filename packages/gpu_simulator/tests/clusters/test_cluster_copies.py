@@ -167,7 +167,10 @@ def test_a_copy_from_block_to_block(timing):
     ("options", "sentence"),
     [
         (dict(FENCE=""), "fence.proxy.async after"),
-        (dict(AFTER="tile[200] = 3;"), r"writes shared address 800 while the copy at .* may still be reading it"),
+        (
+            dict(AFTER="tile[200] = 3;"),
+            r"writes tile\[200\] \(shared address 800\) while the copy at .* may still be reading it",
+        ),
         (dict(expect=528), "expects 16 bytes more than have been copied"),
         (dict(BARRIER="full"), "it has to be one of the block that is filled"),
         (

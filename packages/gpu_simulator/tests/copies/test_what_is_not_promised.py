@@ -66,7 +66,9 @@ def test_on_sm_75_all_lanes_of_ldmatrix_name_rows(cuda, arch, row, fine):
         cuda(source, out, arch=arch)
         assert out.any()
     else:
-        with pytest.raises(MemoryFault, match=r"thread \(16, 0, 0\) accessed 16 bytes at shared address 256"):
+        with pytest.raises(
+            MemoryFault, match=r"thread \(16, 0, 0\) accessed tile\[16\]\[0\], 16 bytes at shared address 256"
+        ):
             cuda(source, out, arch=arch)
 
 

@@ -52,7 +52,7 @@ def test_an_uninitialised_shared_read(cuda):
     )
     report = cuda(source, np.zeros(32, np.int32), observers=("hazards",))
     assert kinds(report) == ["uninitialised read"]
-    assert str(report.hazards[0]).endswith("shared address 124, which nothing has written: byte 124 of s.")
+    assert str(report.hazards[0]).endswith("reads s[31] (shared address 124), which nothing has written.")
 
 
 def test_atomics_do_not_race_among_themselves(cuda):
