@@ -90,7 +90,7 @@ def test_a_launch_that_cannot_be_is_a_sentence(lab_page, change, said):
 
 def test_a_message_is_a_sentence_at_its_line_and_the_rest_is_folded(lab_page):
     (note,) = run(lab_page, "own/yours", ADD, grid="5", args=[*LAUNCH["args"][:3], "2000"])["notes"]
-    assert note["line"] == 4 and note["text"].startswith("Block (3, 0, 0), thread (232, 0, 0) accessed 4 bytes")
+    assert note["line"] == 4 and note["text"].startswith("Block (3, 0, 0), thread (232, 0, 0) accessed b[1000]")
     assert "kernel.cu" not in note["text"] and "PTX" not in note["text"] and "PTX line" in note["more"]
     (note,) = run(lab_page, "own/yours", ADD.replace("c[i] =", "while (true) c[i] ="), more="--max-seconds 1")["notes"]
     assert note["line"] == 4 and "it spins at line 4, or does too much" in note["text"] and ":4" not in note["text"]
@@ -102,7 +102,7 @@ def test_a_fault_of_a_rung_and_of_an_exercise_is_said_at_its_line(lab_page):
     source = catalog.kernel("simt/01_naive").source
     line = 1 + source[: source.index("d[")].count("\n")
     (note,) = run(lab_page, "simt/01_naive", source.replace("d[", "d[1 << 28 | ", 1))["notes"]
-    assert note["line"] == line and "past the end of argument" in note["text"] and "cell:" not in note["text"]
+    assert note["line"] == line and "past the end of gmem_d" in note["text"] and "cell:" not in note["text"]
     offered = build.kernels()["exercise/06_swizzle"]["source"]
     answer = run(lab_page, "exercise/06_swizzle", "// mine\n" + offered.replace("int row", "itn row", 1))
     assert answer["notes"][0]["line"] == 2 + offered[: offered.index("int row")].count("\n")

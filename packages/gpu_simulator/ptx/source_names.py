@@ -59,7 +59,7 @@ class SourceNames:
         return f"{self.array(name)}[{at // each}]" if each and at % each == 0 else ""
 
     def _element_bytes(self, name: str) -> int | None:
-        found = self._parameter(name)
+        found = self._parameter(name) if _ARGUMENT.match(name) else None
         return TYPE_BYTES.get(found.type.removesuffix("*")) if found and found.type.endswith("*") else None
 
     def shared_element(self, name: str, at: int) -> str:

@@ -57,7 +57,7 @@ HAZARDS = {
         "accumulates on columns of tensor memory that nothing has written; the first product"),
     "operands without the proxy fence": (
         WHOLE.replace('  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");\n', ""), "missing fence",
-        "lets the tensor cores read shared address .* need fence.proxy.async after their stores"),
+        "lets the tensor cores read .*shared address .* need fence.proxy.async after their stores"),
     "operands without a barrier": (
         WHOLE.replace("  __syncthreads();\n  const uint32_t base", "  const uint32_t base", 1), None, None),
     "a tile overwritten in flight": (
