@@ -110,10 +110,10 @@ def test_where_the_launch_is_from_is_said(lab_page):
 @pytest.mark.parametrize(
     "source, shapes",
     [
-        (TRANSPOSE, ["float32 4,096", "float32 4,096"]),
-        (SOFTMAX, ["float32 512", "float32 512"]),
+        (TRANSPOSE, ["float32 64 × 64", "float32 64 × 64"]),
+        (SOFTMAX, ["float32 4 × 128", "float32 4 × 128"]),
         (SUM, ["float32 1,000", "float32 4"]),
-        (STRUCT, ["float32 64", "float32 4,096"]),
+        (STRUCT, ["float32 64", "float32 64 × 64"]),
         (PROGRAM, ["float32 1,000"]),
         ("__global__ void k(const int* x, int* y) { atomicAdd(&y[x[threadIdx.x]], 1); }", ["int32 256", "int32 1,024"]),
         ("__global__ void k(float4* x, double* y) { y[threadIdx.x] = x[2 * threadIdx.x].w; }",

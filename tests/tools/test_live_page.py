@@ -5,6 +5,7 @@ import json
 import sys
 from hashlib import sha256
 
+import numpy as np
 import pytest
 
 from gemm_lab import catalog
@@ -72,12 +73,68 @@ def test_a_kernel_of_ones_own(lab_page):
     assert run(lab_page, "own/yours", halves, args=["bf16:256"])["arrays"][0][3] == "1.5 1.5 1.5 1.5 1.5 1.5 …"
 
 
+PARAMETERS = ["const float* a", "const float* b", "float* c", "int n"]
+
+
+def test_what_is_expected_is_compared_and_values_can_be_read(lab_page):
+    answer = run(lab_page, "own/yours", ADD, expected="c = a + b", parameters=PARAMETERS)
+    assert answer["passed"] and answer["verdict"] == "It ran to its end, and c is as expected."
+    facts, values = answer["arrays"][2][4:]
+    assert facts == "least 1, greatest 1000, sum 500500" and values.split("\n")[1].split() == [
+        "[8]",
+        *map(str, range(9, 17)),
+    ]
+    answer = run(lab_page, "own/yours", ADD, expected="c = a + b * (arange(1000) != 976)", parameters=PARAMETERS)
+    assert not answer["passed"] and "1 of 1,000 values; the first is c[976] = 977, expected 1." in answer["verdict"]
+    source = "__global__ void k(float* in, int n) { in[threadIdx.x] += n; }"
+    launch = {
+        "kernel": "k",
+        "grid": "1",
+        "block": "32",
+        "args": ["f32:4x8:arange", "1"],
+        "parameters": ["float* in", "int n"],
+    }
+    for expected, right in (("in = in + n", True), ("in = in", False), ("in = in.T.T + 1.001", False)):
+        assert run(lab_page, "own/yours", source, **launch, expected=expected)["passed"] == right
+    halves = source.replace("float", "__nv_bfloat16").replace("+= n", "= __float2bfloat16(1.5f)")
+    launch |= {"args": ["bf16:32", "1"], "parameters": ["__nv_bfloat16* in", "int n"], "expected": "in = 1.5"}
+    assert run(lab_page, "own/yours", "#include <cuda_bf16.h>\n" + halves, **launch)["passed"]
+    values_of = lab_page.own_kernels.values_of
+    long = np.arange(9000.0).reshape(3, 3000)
+    long[2, 5] = np.nan
+    _, facts, text = values_of(long)
+    assert (
+        "1 are NaN" in facts and "[2040]" in text and "[2048]" not in text and "[8992]" in text and len(text) < 40_000
+    )
+
+
+@pytest.mark.parametrize(
+    "expected, said",
+    [
+        ("d = a", "The arrays are a, b, c."),
+        ("c", "expects nothing"),
+        ("c = zeros(3)", "cannot be worked out"),
+        ("c = a.tofile('x')", "may not have “a.tofile”"),
+        ("c = a.__class__", "may not have"),
+        ("c = add.reduce(a)", "may not have"),
+        ("c = [a for a in (1,)]", "may not have"),
+        ("c = (lambda: 1)()", "may not have"),
+        ("c = __import__('js')", "is not defined"),
+        ("c = load('x')", "is not defined"),
+        ("c = f'{a}'", "may not have"),
+    ],
+)
+def test_an_expectation_reaches_nothing_but_numbers(lab_page, expected, said):
+    answer = run(lab_page, "own/yours", ADD, expected=expected, parameters=PARAMETERS)
+    assert not answer["passed"] and said in answer["notes"][0]["text"] + answer["notes"][0]["more"]
+
+
 @pytest.mark.parametrize(
     "change, said",
     [
         ({"args": ["f32:1000"] * 3}, "add takes 4 arguments, not 3."),
         ({"args": ["f16:1000", *LAUNCH["args"][1:]]}, "float16"),
-        ({"grid": "four"}, "The launch cannot be read: argument --grid"),
+        ({"grid": "four"}, "The launch cannot be read: the field “grid”: "),
         ({"more": "--save out.npy"}, "--save is an option of the command line"),
         ({"more": "--smem 'x"}, "The further options cannot be read"),
         ({"kernel": "sub"}, "kernel called sub"),
@@ -104,6 +161,8 @@ def test_a_fault_of_a_rung_and_of_an_exercise_is_said_at_its_line(lab_page):
     (note,) = run(lab_page, "simt/01_naive", source.replace("d[", "d[1 << 28 | ", 1))["notes"]
     assert note["line"] == line and "past the end of gmem_d" in note["text"] and "cell:" not in note["text"]
     offered = build.kernels()["exercise/06_swizzle"]["source"]
+    swizzled = run(lab_page, "exercise/06_swizzle", offered)
+    assert "t4" not in swizzled["verdict"] and not swizzled["advice"] and "XOR" in str(swizzled["layouts"][0]["rows"])
     answer = run(lab_page, "exercise/06_swizzle", "// mine\n" + offered.replace("int row", "itn row", 1))
     assert answer["notes"][0]["line"] == 2 + offered[: offered.index("int row")].count("\n")
 
@@ -170,7 +229,7 @@ def test_the_page_offers_every_rung_and_exercise_by_chapter():
 def test_the_first_kernel_is_slow_and_its_instruction_mends_it(lab_page):
     first = build.kernels()["own/transpose"]
     assert first["source"].count("\n") <= 15 and "write + 1" in first["source"]
-    launch = first["launch"]
+    launch = first["launch"] | {"parameters": first["parameters"]}
     costs = [
         [(line["line"], line["wavefronts"] // line["ideal"]) for line in answer["lines"]]
         for answer in (
@@ -187,4 +246,4 @@ def test_the_stored_kernels_need_no_compiler(lab_page, monkeypatch, tmp_path):
     monkeypatch.setattr(nvrtc, "stored", tmp_path)
     monkeypatch.setattr(nvrtc, "version", _no_compiler)
     for name, one in ((name, one) for name, one in build.kernels().items() if name.startswith("own/")):
-        assert run(lab_page, name, one["source"], **one["launch"])["passed"]
+        assert run(lab_page, name, one["source"], parameters=one["parameters"], **one["launch"])["passed"]

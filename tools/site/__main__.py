@@ -19,7 +19,7 @@ from tools.site.pages import HERE, Counts, prepare
 ROOT = HERE.parents[1]
 MARK = "objects.inv"  # a file of every site that Sphinx has built
 TITLE = "<title>gemm_lab</title>"  # of the start page, which names the site as its sidebar does
-BACK = '<a href="../index.html">The series, as a book</a>'
+BACK = '<a href="../index.html">The series, as a book</a> <a href="../docs/GLOSSARY.html">Glossary</a>'
 
 
 def build(into: Path, address: str = "", wheels: Path | None = None) -> Counts:

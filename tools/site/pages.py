@@ -48,9 +48,10 @@ IN_BROWSER = (
     "</a>, with nothing to install: Python, the compiler and the simulator run in the page.</p>\n"
 )
 EDITOR = (
-    '<div class="lab-live"><iframe src="live/index.html?embed" title="A CUDA kernel, which runs in this page" '
-    'loading="lazy"></iframe>\n<p><a href="live/index.html">Open it in a window of its own</a>, where every kernel and '
-    "exercise of the series can be run, and CUDA kernels of yours.</p></div>"
+    '<div class="lab-live"><p><a href="live/index.html#kernel=own/yours">Paste a kernel of your own</a>, or begin here '
+    'with one that is slow on purpose:</p>\n<iframe src="live/index.html?embed" '
+    'title="A CUDA kernel, which runs in this page" loading="lazy"></iframe>\n<p><a href="live/index.html">Open it in '
+    "a window of its own</a>, where every kernel and exercise of the series can be run.</p></div>"
 )
 # Sections of README.md that the start page has first, and that in which its figure comes.
 FIRST, RESULTS = ("What you will be able to do", "The notebooks, in order", "Results", "Start"), "Results"

@@ -1,8 +1,8 @@
-// Turns an array of n × n numbers round, 32 × 32 of them at a time. It is slow on purpose.
+// Transposes an array of n × n numbers, 32 × 32 of them at a time. It is slow on purpose.
 #define TILE 32
 
 __global__ void transpose(const float* in, float* out, int n) {
-  __shared__ float tile[TILE][TILE];  // write + 1 behind this TILE, and press Run
+  __shared__ float tile[TILE][TILE];  // write + 1 after this TILE, and press Run
   int x = threadIdx.x, y = threadIdx.y;
   int row = blockIdx.y * TILE, column = blockIdx.x * TILE;
 

@@ -1,5 +1,5 @@
 // The editor: its margin, which shows what lines cost, its marks, and its keys.
-const phone = matchMedia("(max-width: 40rem)");
+const narrow = matchMedia("(max-width: 60rem)");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 ace.config.set("basePath", "ace");
@@ -41,16 +41,18 @@ export function annotate(lines, notes, line) {
   for (const { line, here, wavefronts, ideal } of lines) {
     if (!wavefronts || !here) continue;
     const times = ideal && wavefronts > ideal ? `×${short.format(wavefronts / ideal)}` : "";
-    costs.set(line - 1, phone.matches ? times : `${short.format(wavefronts)} ${times}`.trim());
+    costs.set(line - 1, narrow.matches ? times : `${short.format(wavefronts)} ${times}`.trim());
   }
   width = Math.max(0, ...Array.from(costs.values(), (text) => text.length + 1));
   const Range = ace.require("ace/range").Range;
+  const mark = (line, kind) => marks.push(editor.session.addMarker(new Range(line - 1, 0, line - 1, 1), kind, "fullLine"));
   const annotations = [];
   for (const { line, text } of notes) {
     if (!line) continue;
-    marks.push(editor.session.addMarker(new Range(line - 1, 0, line - 1, 1), "hazard", "fullLine"));
+    mark(line, "hazard");
     annotations.push({ row: line - 1, column: 0, text, type: "error" });
   }
+  if (line && !annotations.length) mark(line, "dear");
   editor.session.setAnnotations(annotations);
   editor.renderer.updateFull();
   if (line && !editor.isRowFullyVisible(line - 1)) editor.scrollToLine(line - 1, true, true);

@@ -97,7 +97,7 @@ class _Guess:
             grid, block, words, more, says = self.of_the_program(launch, grid, block, words, more)
         return {
             "name": self.name + self.instance,
-            "parameters": [re.sub(r"\s*\b__restrict(?:__)?\b", "", one) for one in self.parameters],
+            "parameters": list(self.parameters),
             "words": words,
             "grid": ",".join(map(str, grid)),
             "block": ",".join(map(str, block)),

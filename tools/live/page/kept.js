@@ -1,5 +1,5 @@
 // What the reader has written: kept in this browser by kernel, and packed into an address.
-const KEY = "gemm_lab/live/";
+export const KEY = "gemm_lab/live/";
 
 // {source, launch} of a kernel that was edited here, or null.
 export function kept(name) {

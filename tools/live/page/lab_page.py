@@ -10,6 +10,7 @@ import own_kernels
 from in_page import use_clang
 from own_kernels import in_text
 from sentences import Note, note
+from shown import layouts_of, lines_of
 
 import gemm_lab as lab
 from gemm_lab.lab.actions.source import listing
@@ -117,11 +118,11 @@ def _counted(kernel: Any, own: Callable[[str | None, int], int]) -> dict[str, An
         "notes": notes,
         "heading": "Hazards",
         "summary": f"At {m} × {n} × {k}: {done.report.instructions:,} warp instructions, {totals.wavefronts:,} "
-        f"wavefronts of shared memory where {totals.ideal_wavefronts:,} are possible, {totals.sectors:,} sectors of "
-        "global memory.",
-        "lines": own_kernels.lines_of(found.lines, own),
+        f"wavefronts of shared memory ({totals.ideal_wavefronts:,} is the least possible), {totals.sectors:,} sectors "
+        "of global memory.",
+        "lines": lines_of(found.lines, own),
         "advice": found.sentences,
-        "layouts": own_kernels.layouts_of(found.layouts),
+        "layouts": layouts_of(found.layouts),
         "compiled": done.compiled,
         "counted": True,
     }

@@ -1,7 +1,7 @@
 // The page: an editor, and a worker that compiles and simulates. The page itself never computes, so it never freezes.
 import { annotate, clear, editor } from "./editor.js";
-import { keep, kept, packed, unpacked } from "./kept.js";
-import { argumentsOf, describe, launch, setLaunch } from "./launch.js";
+import { KEY, keep, kept, packed, unpacked } from "./kept.js";
+import { argumentsOf, describe, launch, setLaunch, shorten } from "./launch.js";
 import { present } from "./result.js";
 
 const $ = (id) => document.getElementById(id);
@@ -29,7 +29,6 @@ function question(text, yes, no, then) {
     };
   }
 }
-const note = (text) => question(text, "", "");
 
 // ---- Choice of the kernel ----
 
@@ -40,8 +39,9 @@ for (const [name, { title, group }] of Object.entries(kernels)) {
     groups.get(group).label = group;
     $("kernel").append(groups.get(group));
   }
-  const rung = name.startsWith("own/") ? title : name.startsWith("exercise/") ? `Exercise: ${title}` : `${name}  ${title}`;
-  groups.get(group).append(new Option(rung.trim(), name));
+  const plain = name.startsWith("own/") || name.startsWith("exercise/") || name.endsWith(`/${title}`);
+  const rung = name.startsWith("exercise/") ? `Exercise: ${title}` : name.startsWith("own/") ? title : name;
+  groups.get(group).append(new Option(plain ? rung : `${rung}  ${title}`.trim(), name));
 }
 const chosen = () => $("kernel").value;
 const own = () => chosen().startsWith("own/");
@@ -77,13 +77,14 @@ function show(name, edit, line) {
   if (own()) look();
 }
 $("kernel").onchange = () => {
-  history.replaceState(null, "", `#kernel=${chosen()}`);
+  history.pushState(null, "", `#kernel=${chosen()}`); // so that Back leads to the kernel before
   show(chosen());
 };
 function changed() {
   if (showing) return;
   clear();
-  if (!worker && !embedded) begin(); // who writes will run it
+  $("result").classList.add("old");
+  if (!embedded) prepare(); // who writes will run it
   if (location.hash.startsWith("#text=")) history.replaceState(null, "", `#kernel=${chosen()}`);
   keep(chosen(), edited() ? written() : null);
   if (own()) look();
@@ -107,6 +108,11 @@ $("reset").onclick = () => {
   };
   if (edited()) question("The original text takes the place of what you wrote.", "Take the original", "Keep mine", (yes) => yes && back());
 };
+addEventListener("storage", ({ key }) => {
+  if (key !== KEY + chosen() || same(kept(chosen()) ?? original(chosen()), written())) return;
+  question("This kernel was changed in another tab.", "Show that text", "Keep this one", (yes) =>
+    yes ? show(chosen()) : keep(chosen(), edited() ? written() : null));
+});
 $("share").onclick = async () => {
   const text = await packed({ kernel: chosen(), ...written() });
   history.replaceState(null, "", `#text=${text}`);
@@ -124,21 +130,25 @@ let worker = null;
 let ready = null; // a promise while the simulator is loading or loaded
 let waiting = null; // {resolve, reject} of the request in progress
 let last = Promise.resolve(); // the request before
+let loaded = true; // nothing had to be loaded for the run
 function begin() {
   worker = new Worker("worker.js", { type: "module" });
   worker.onmessage = ({ data }) => {
     if (data.progress !== undefined) {
       $("progress").hidden = data.progress >= 1;
       $("progress").value = data.progress;
+      loaded &&= data.progress >= 1;
       say(data.says);
-      if (data.compiles)
-        note(`This text has to be compiled. The compiler has ${megabytes(sizes.compiler)}, once; the browser keeps it.`);
     } else if (data.error) waiting?.reject(Object.assign(new Error(data.error), { fatal: data.fatal }));
     else waiting?.resolve(data);
   };
   worker.onerror = (event) => waiting?.reject(Object.assign(new Error(event.message || "The worker could not be started."), { fatal: true }));
   ready = send({ what: "begin" });
   ready.catch(() => {});
+}
+function prepare() {
+  if (!worker) begin();
+  if (editor.getValue() !== original(chosen()).source) worker.postMessage({ what: "compiler" });
 }
 function send(message) {
   return new Promise((resolve, reject) => {
@@ -149,7 +159,7 @@ function send(message) {
 // Ask the worker, which is started if there is none, when it has answered what was asked before.
 function ask(message) {
   const answer = last.then(async () => {
-    if (!worker) begin();
+    if (!worker) prepare();
     await ready;
     return send(message);
   });
@@ -164,12 +174,16 @@ function end() {
 
 // ---- The kernels of a text ----
 
-const headsOf = (text) => (text.match(/__global__[^{;]*/g) ?? []).join("\n");
-let heads = null; // the heads of the kernels that the form describes
+const headsOf = (text) => {
+  const found = text.match(/__global__[^{;]*/g) ?? [];
+  return [...found, ...(found.length ? text.split("\n").filter((line) => /\btemplate\b|<<</.test(line)) : [])].join("\n");
+};
+let heads = null; // the heads and the launches of the kernels that the form describes
 let later = 0;
 let fitting = null; // a promise of the error that ended it, or of nothing
 function look() {
   clearTimeout(later);
+  if (headsOf(editor.getValue()) !== heads) $("short").textContent = "read from the text as soon as the simulator is there";
   later = setTimeout(() => (fitting = fit()), 400);
 }
 async function fit() {
@@ -180,6 +194,7 @@ async function fit() {
     const list = await ask({ what: "kernels", source: editor.getValue() });
     if (!own() || heads !== found) return null;
     describe(list);
+    shorten();
     keep(chosen(), edited() ? written() : null);
     if (!running) say("");
     return null;
@@ -200,28 +215,37 @@ async function run() {
   running = true;
   $("run").disabled = true;
   $("stop").hidden = false;
+  $("result").classList.add("old");
   const begun = performance.now();
+  const seconds = () => (performance.now() - begun) / 1000;
+  const ticking = setInterval(() => {
+    $("clock").textContent = `${Math.round(seconds())} s`;
+    if ($("progress").hidden && seconds() > 8) say("runs …; Stop ends it, and a loop without end is stopped");
+  }, 1000);
+  loaded = true;
   let answer;
   try {
     const failed = own() && (await Promise.all([fitting, fit()])).find(Boolean);
     if (failed) throw failed;
-    const request = { name: chosen(), source: editor.getValue(), launch: own() ? launch() : null };
+    const request = { name: chosen(), source: editor.getValue(), launch: own() ? { ...launch(), parameters: argumentsOf() } : null };
     const asked = ask({ what: "run", asked: JSON.stringify(request) });
-    if (worker) say("runs …");
+    if (loaded) say("runs …");
     answer = await asked;
     const line = present($("result"), answer, request.name, argumentsOf());
     if (editor.getValue() === request.source) annotate(answer.lines, answer.notes, line);
     if (!embedded && !matchMedia("(min-width: 60rem)").matches) $("result").scrollIntoView({ block: "nearest" });
-    say(`${((performance.now() - begun) / 1000).toFixed(1)} s`);
+    say(`${loaded ? "" : "loaded and "}ran in ${seconds().toFixed(1)} s`);
   } catch (error) {
     say("");
     answer = { error: error.message };
     $("result").innerHTML = `<p class="bad"></p><p>Your text is unchanged. Press Run to try again.</p>`;
     $("result").firstElementChild.textContent = error.message;
+    $("result").classList.remove("old");
     if (error.fatal) end();
   }
-  window.lastAnswer = { ...answer, seconds: (performance.now() - begun) / 1000 };
-  if ($("yes").hidden) $("ask").hidden = true;
+  clearInterval(ticking);
+  $("clock").textContent = "";
+  window.lastAnswer = { ...answer, seconds: seconds() };
   $("run").disabled = running = false;
   $("stop").hidden = true;
 }
@@ -246,28 +270,32 @@ $("result").onclick = ({ target }) => {
 
 // ---- Begin ----
 
-const first = new URLSearchParams(location.hash.slice(1));
-const named = first.get("kernel");
-show(kernels[named] ? named : FIRST, undefined, Number(first.get("line")) || 0);
-if (named && !kernels[named]) say(`There is no kernel ${named}; the first one is shown.`);
-if (first.has("text")) {
-  try {
-    const { kernel, ...edit } = await unpacked(first.get("text"));
-    if (!kernels[kernel] || typeof edit.source !== "string") throw new Error("no kernel");
-    const mine = kept(kernel);
-    show(kernel, edit);
-    if (mine && !same(mine, written()))
-      question("The address has another text than the one that you wrote here.", "Show mine", "Keep that of the address", (yes) => {
-        if (yes) history.replaceState(null, "", `#kernel=${kernel}`);
-        show(kernel, yes ? mine : edit);
-      });
-  } catch {
-    say("The text in this address is damaged; the first kernel is shown.");
+async function follow() {
+  const first = new URLSearchParams(location.hash.slice(1));
+  const named = first.get("kernel");
+  show(kernels[named] ? named : FIRST, undefined, Number(first.get("line")) || 0);
+  if (named && !kernels[named]) say(`There is no kernel ${named}; the first one is shown.`);
+  if (first.has("text")) {
+    try {
+      const { kernel, ...edit } = await unpacked(first.get("text"));
+      if (!kernels[kernel] || typeof edit.source !== "string") throw new Error("no kernel");
+      const mine = kept(kernel);
+      show(kernel, edit);
+      if (mine && !same(mine, written()))
+        question("The address has another text than the one that you wrote here.", "Show mine", "Keep that of the address", (yes) => {
+          if (yes) history.replaceState(null, "", `#kernel=${kernel}`);
+          show(kernel, yes ? mine : edit);
+        });
+    } catch {
+      say("The text in this address is damaged; the first kernel is shown.");
+    }
   }
 }
+addEventListener("popstate", follow);
+await follow();
 if (typeof WebAssembly === "undefined" || typeof Worker === "undefined") {
   say("This browser has no WebAssembly, which the simulator needs; a newer Firefox, Chrome, Edge or Safari has it.");
 } else {
   $("run").disabled = false;
-  if (!$("state").textContent) say(`The first run loads the simulator, ${megabytes(sizes.simulator)}.`);
+  if (!$("state").textContent) say(`The first run loads the simulator, ${megabytes(sizes.simulator)}, and for a text of yours the compiler, ${megabytes(sizes.compiler)}; the browser keeps them.`);
 }

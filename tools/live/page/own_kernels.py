@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import ml_dtypes
@@ -13,26 +13,26 @@ import numpy as np
 import touched
 from guessing import FILE, kernels_of, name_of
 from sentences import Note, note
+from shown import expectation, layouts_of, lines_of, missed, values_of
 
-from gemm_lab.cards.layout_table import LayoutTable
-from gemm_lab.cards.simulated_lines import SimulatedLine
-from gemm_lab.lab.simulate import SECONDS, simulated
+from gemm_lab.lab.simulate import simulated
 from gpu_simulator.cli.argument_words import BF16, UNINIT
 from gpu_simulator.cli.array_parts import part_of
 from gpu_simulator.cli.command_line import add_options, arguments_of, macro, named_of, row, symbols_of
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.faults import MemoryFault
-from gpu_simulator.layouts.sentences import notes, verdict
 from gpu_simulator.machine.argument_structs import arrays_in
 from gpu_simulator.simulating import compiled_kernel
 
 # Options of the command line that have no meaning in a page: files, and what is shown in any case.
 ELSEWHERE = ("include", "counts", "layouts", "format", "compare", "save", "max_instructions")
+SECONDS = 20.0  # of processor time after which a launch is stopped, unless --max-seconds gives others
+FIELD = r"the field “\1”"
 
 
 class _Options(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"The launch cannot be read: {message}.")
+        raise ConfigError(f"The launch cannot be read: {re.sub(r'^argument --(grid|block)', FIELD, message)}.")
 
 
 def options_of(launch: Mapping[str, Any]) -> argparse.Namespace:
@@ -59,8 +59,9 @@ def options_of(launch: Mapping[str, Any]) -> argparse.Namespace:
 
 
 def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page shows of a launch. Raises the `SimulatorError` that ended it. launch: as for `options_of`.
+    """What the page shows of a launch. Raises the `SimulatorError` that ended it.
 
+    launch: as for `options_of`; it may have "expected", such as "c = a + b", and "parameters", as the page names them.
     What is open in it, `f32:?`, is found out first. An error in memory gets the attribute `guesses`: sentences on what
     of the launch is only a guess.
     """
@@ -70,6 +71,9 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
     if touched.is_open(options):
         touched.close(kernel, options)
     values, symbols = arguments_of(options), symbols_of(options)
+    halves = {*named_of(options, BF16)}
+    before = [_readable(value, str(at) in halves) for at, value in enumerate(values)]
+    expected = expectation(launch["expected"], launch["parameters"], before) if launch.get("expected") else None
     try:
         done = simulated(
             kernel,
@@ -91,23 +95,22 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
         raise
     found = [note(in_text(one.file, one.line), str(one), in_text) for one in done.hazards]
     card, worst = done.card, [one for one in done.hazards if one.severity != "suspicious"]
-    halves = {*named_of(options, BF16)}
-    arrays = {
-        name: one.view(ml_dtypes.bfloat16).astype(np.float32) if name in halves else one
-        for name, one in arrays_in(values).items()
-    }
+    arrays = {name: _readable(one, name in halves) for name, one in arrays_in(values).items()}
+    right, where = "", ""
+    if expected:
+        at, name, wanted = expected
+        where = missed(name, arrays[at], wanted, arrays_in(values)[at].itemsize)
+        right = f", but {name} is not as expected" if where else f", and {name} is as expected"
+    luck = ", and that is luck" if worst and not where else ""
     return {
-        "passed": not worst,
-        "verdict": "It ran to its end." if not worst else "It ran to its end, and that is luck.",
+        "passed": not worst and not where,
+        "verdict": f"It ran to its end{right}{luck}." + (f" It differs in {where}." if where else ""),
         "notes": [*found, *(Note(0, one) for one in done.report.remarks if not done.hazards)],
         "heading": "Hazards" if found else "Remarks",
         "summary": " · ".join(f"{label} {value}" for label, value in card.facts if label != "remark"),
         "lines": lines_of(done.lines, in_text),
         "advice": list(card.reasons),
-        "arrays": [
-            [name, kind, what, _first(arrays[name]) if name in halves else shown]
-            for name, kind, what, shown in card.arrays
-        ],
+        "arrays": [[name, kind, what, *values_of(arrays[name])] for name, kind, what, _ in card.arrays],
         "printed": [part_of(word, arrays) for word in options.printed],
         "output": done.output,
         "layouts": layouts_of(card.layouts),
@@ -119,8 +122,7 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
 def _guesses(source: str, launch: Mapping[str, Any], values: Sequence[Any]) -> list[str]:
     """A sentence on the arguments that are what `kernels_of` guesses, if there are any."""
     found = kernels_of(source)
-    names = [one["name"].partition("<")[0] for one in found]
-    own = launch["kernel"].partition("<")[0]
+    names, own = [one["name"].partition("<")[0] for one in found], launch["kernel"].partition("<")[0]
     guess = found[names.index(own)] if own in names else {"guesses": []}
     said = [
         f"{name_of(guess['parameters'][at])} {f'has {value.size:,} elements' if '?' in word else f'is {word}'}"
@@ -131,39 +133,11 @@ def _guesses(source: str, launch: Mapping[str, Any], values: Sequence[Any]) -> l
     return [f"This is still a guess: {them}. If your program gives something else, write it above."] if said else []
 
 
-def lines_of(lines: Iterable[SimulatedLine], own: Callable[[str | None, int], int]) -> list[dict[str, Any]]:
-    """What the page shows of lines. own: a file and its line -> the line of the editor, or 0."""
-    return [
-        {
-            "line": own(line.file, line.number) or line.number,
-            "here": bool(own(line.file, line.number)),
-            "text": line.text.strip(),
-            "wavefronts": line.wavefronts,
-            "ideal": line.ideal_wavefronts,
-            "sectors": line.sectors,
-            "least_sectors": line.least_sectors,
-        }
-        for line in lines
-    ]
-
-
-def layouts_of(tables: Iterable[LayoutTable]) -> list[dict[str, Any]]:
-    """What the page shows of the layouts that were tried."""
-    return [
-        {
-            "says": verdict(one.study),
-            "header": one.table().header if one.study.best else [],
-            "rows": one.table().rows if one.study.best else [],
-            "notes": " ".join(notes(one.study)),
-        }
-        for one in tables
-    ]
-
-
 def in_text(file: str | None, line: int) -> int:
     """The line of the editor, which has the whole text; 0 for another file."""
     return line if file is not None and (file == "cell" or file.endswith(".cu")) else 0
 
 
-def _first(array: Any, most: int = 6) -> str:
-    return " ".join(f"{value:.6g}" for value in array.reshape(-1)[:most].tolist()) + " …" * (array.size > most)
+def _readable(value: Any, half: bool) -> Any:
+    """The value, and in place of the bits of bfloat16 the numbers. half: it has such bits."""
+    return value.view(ml_dtypes.bfloat16).astype(np.float32) if half and isinstance(value, np.ndarray) else value

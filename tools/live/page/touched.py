@@ -112,7 +112,8 @@ def close(kernel: KernelFile, options: argparse.Namespace) -> None:
         if size == "?":
             ends = [-(-one.ends.get(name, 1) // each) for one in runs]
             depends = ends[0] != ends[1]
-            size = str(max(GENEROUS, *ends) if depends else _fitting(ends[0], _factors(options)))
+            size = max(GENEROUS, *ends) if depends else _fitting(ends[0], _factors(options))
+            size = str(size) if extents else _shape(size, options)
         fill = found["fill"]
         if fill in (None, "?"):
             fill = ("arange" if found["type"][0] in "iu" else "random") if name in first.read else "zeros"
@@ -156,9 +157,23 @@ def _run(kernel: KernelFile, options: argparse.Namespace, fill: str, free: int) 
     return touched
 
 
+def _numbers(options: argparse.Namespace) -> list[int]:
+    """The whole numbers among the arguments."""
+    numbers = (int(word) for word in re.findall(r"(?<![\w.:?])\d+(?![\w.:?])", " ".join(options.arguments)))
+    return [one for one in numbers if one > 1]
+
+
 def _factors(options: argparse.Namespace) -> list[int]:
-    numbers = [int(word) for word in re.findall(r"(?<![\w.:?])\d+(?![\w.:?])", " ".join(options.arguments))]
-    return [one for one in (*options.grid, *options.block, *numbers) if one > 0]
+    return [*options.grid, *options.block, *_numbers(options)]
+
+
+def _shape(size: int, options: argparse.Namespace) -> str:
+    """The extents of an array: rows of as many elements as a number of the launch says, if there are so many rows."""
+    numbers = _numbers(options)
+    for row in numbers:
+        if size // row in {*numbers, *options.grid} - {1} and size % row == 0:
+            return f"{size // row}x{row}"
+    return str(size)
 
 
 def _fitting(count: int, factors: Sequence[int]) -> int:

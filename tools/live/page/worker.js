@@ -48,16 +48,19 @@ async function begin() {
 
 // ---- clang ----
 
-let clang = null;
-async function compiler() {
-  if (clang) return;
-  postMessage({ says: "loads the compiler …", progress: 0.05, compiles: true });
-  clang = await loadClang((share) => report("loads the compiler …", Math.min(0.99, share)));
-  report("starts …", 1);
-  python.globals.get("lab_page").use_clang(clang);
+let clang = null; // a promise of the compiler, which begins to load as soon as a text is written
+function compiler() {
+  const progress = (share) => python && report("loads the compiler …", Math.min(0.99, share));
+  const came = (one) => (report("ready", 1), one);
+  clang ??= loadClang(progress).then(came, (error) => {
+    clang = null; // it can be asked for again
+    throw error;
+  });
+  return clang;
 }
 
 onmessage = async ({ data }) => {
+  if (data.what === "compiler") return void compiler().catch(() => {});
   try {
     if (data.what === "begin") await begin();
     if (data.what === "begin") return postMessage({});
@@ -65,7 +68,7 @@ onmessage = async ({ data }) => {
     if (data.what === "kernels") return postMessage(JSON.parse(page.kernels(data.source)));
     let answer = JSON.parse(page.run(data.asked));
     if (answer.needs === "compiler") {
-      await compiler();
+      page.use_clang(await compiler());
       report("compiles and runs …", 1);
       answer = JSON.parse(page.run(data.asked));
     }
