@@ -67,7 +67,7 @@ def members(declared: str, source: str) -> list[Parameter]:
     found = found or re.search(rf"\btypedef\s+struct\b\s*\w*\s*\{{([^{{}}():]*)\}}\s*{name}\s*;", code)
     made: list[Parameter] = []
     for text in found[1].split(";") if found and name else ():
-        first, *others = [" ".join(one.split()) for one in text.split(",")]
+        first, *others = [" ".join(_QUALIFIER.sub(" ", one).split()) for one in text.split(",")]
         kind = re.sub(r"\s*\**\s*\w+\s*(?:\[.*)?$", "", first)
         for one in [first, *(f"{kind} {other}" for other in others)] if first else ():
             plain, *extents = re.split(r"\s*\[\s*(\w*)\s*\]\s*", one)[: 3 if "[" in one else 1]
