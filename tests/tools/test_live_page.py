@@ -11,6 +11,7 @@ import pytest
 from gemm_lab import catalog
 from gemm_results.errors import LabError
 from gpu_simulator.compiler import nvrtc
+from gpu_simulator.compiler.diagnostics import Diagnostic
 from gpu_simulator.errors import ConfigError
 from tools.live import build, wheels
 
@@ -167,6 +168,19 @@ def test_a_fault_of_a_rung_and_of_an_exercise_is_said_at_its_line(lab_page):
     assert answer["notes"][0]["line"] == 2 + offered[: offered.index("int row")].count("\n")
 
 
+def test_an_error_that_follows_a_guess_of_the_compiler_is_not_shown(lab_page, monkeypatch):
+    said = ["use of undeclared identifier 'clampf'; did you mean 'clampk'?", "call to global function 'clampk'"]
+    others = [Diagnostic("kernel.cu", line, "error", "expected ';'") for line in (2, 9)]
+    found = [others[0], *(Diagnostic("kernel.cu", 4, "error", one) for one in said), others[1]]
+
+    def fails(*_):
+        raise lab_page.CompileError("kernel", found)
+
+    monkeypatch.setattr(lab_page.own_kernels, "simulate", fails)
+    notes = [(one["line"], one["text"]) for one in run(lab_page, "own/yours", ADD)["notes"]]
+    assert notes == [(2, "expected ';'"), (4, said[0]), (9, "expected ';'")]
+
+
 def test_a_defect_of_the_simulator_is_no_end_of_the_page(lab_page, monkeypatch):
     monkeypatch.setattr(lab_page.own_kernels, "simulate", lambda *_: 1 / 0)
     answer = run(lab_page, "own/yours", ADD)
@@ -223,7 +237,11 @@ def test_the_page_offers_every_rung_and_exercise_by_chapter():
     groups = list(dict.fromkeys(one["group"] for one in offered.values()))
     assert groups[0] == build.BEGIN and groups[-1] == build.FURTHER and groups[1:-1] == sorted(groups[1:-1])
     assert offered["t4/03_swizzled"]["group"].startswith("06a")
-    assert offered["exercise/06_swizzle"]["task"] and offered["exercise/06_swizzle"]["group"].startswith("06a")
+    exercise = offered["exercise/06_swizzle"]
+    assert exercise["task"] and exercise["group"].startswith("06a") and "BLOCK_K 64" in exercise["constants"]
+    assert exercise["whole"].count(exercise["source"].strip()) == 1 and "// region:" in exercise["whole"]
+    later = offered["exercise/06_two_buffers"]
+    assert all("#include" in one["whole"] for one in offered.values() if "hint" in one) and "constants" in later
 
 
 def test_the_first_kernel_is_slow_and_its_instruction_mends_it(lab_page):

@@ -66,7 +66,9 @@ def run(asked: str) -> str:
             raise
         return json.dumps({"needs": "compiler"})
     except CompileError as error:
-        notes = [Note(own(d.file, d.line), d.message) for d in error.diagnostics]
+        guessed = {(d.file, d.line): d for d in reversed(error.diagnostics) if "did you mean" in d.message}
+        told = [d for d in error.diagnostics if guessed.get((d.file, d.line), d) is d]  # what follows a guess is none
+        notes = [Note(own(d.file, d.line), d.message) for d in told]
         notes += [Note(0, f"The page does not have {one}.") for one in error.left_out]
         answer |= {"verdict": "It does not compile.", "heading": "What the compiler says", "notes": notes}
     except SimulatorError as error:
