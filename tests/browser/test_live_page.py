@@ -1,67 +1,31 @@
+# ruff: noqa: F811
 """The live page in Chromium: kernels are edited, compiled and run there, and nothing is asked of another machine.
 
 It needs npm and a folder with NumPy and ml_dtypes for Pyodide, whose path is in GEMM_LAB_WASM_WHEELS.
 """
 
-import json
-import os
 import re
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.browser.live.live_page import (  # noqa: F401
+    ADD,
+    MARKS,
+    address,
+    anew,
+    argument,
+    choose,
+    launch_of,
+    page,
+    paste,
+    run,
+    text_of,
+    write,
+)
 from tests.site.test_accessibility import axe, violations  # noqa: F401
-from tests.tools.test_live_page import lab_page  # noqa: F401
-from tools.widget_page import CHROMIUM, served
 
-sync_api = pytest.importorskip("playwright.sync_api")
-WHEELS = os.environ.get("GEMM_LAB_WASM_WHEELS")
-ROOT = Path(__file__).resolve().parents[2]
-WAIT_MS = 120_000  # the outer limit of every wait in the page
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(not CHROMIUM, reason="there is no chromium here; on Debian: apt install chromium"),
-    pytest.mark.skipif(not WHEELS, reason="GEMM_LAB_WASM_WHEELS names no folder with NumPy for Pyodide"),
-    pytest.mark.skipif(not shutil.which("npm"), reason="there is no npm here"),
-]
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    from tools.live.build import build
-
-    into = tmp_path_factory.mktemp("site") / "live"
-    sizes = build(into, Path(WHEELS), ROOT / "build" / "npm")
-    assert sizes["simulator"] < 13e6 and sizes["compiler"] < 24e6
-    with served(into) as where:
-        yield f"{where}/index.html"
-
-
-@pytest.fixture(scope="module")
-def page(address):
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-        page.set_default_timeout(WAIT_MS)
-        page.said, page.asked = [], []
-        page.on("console", lambda message: message.type == "error" and page.said.append(message.text))
-        page.on("pageerror", lambda error: page.said.append(str(error)))
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.goto(address)
-        yield page
-        browser.close()
-
-
-ADD = """__global__ void add(const float* a, const float* b, float* c, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) c[i] = a[i] + b[i];
-}
-int main() { add<<<4, 256>>>(0, 0, 0, 1000); }
-"""
+pytestmark = MARKS
 SOFTMAX = """__global__ void softmax(const float* x, float* y, int cols) {
   const float* row = x + blockIdx.x * cols;
   float m = -INFINITY, s = 0.f;
@@ -84,50 +48,6 @@ PARTIAL = """__global__ void k(unsigned* out) {
 }
 """
 BARRIER = "__global__ void k(float* a) {\n  if (threadIdx.x < 40) __syncthreads();\n  a[threadIdx.x] = 1;\n}"
-
-
-def choose(page, name):
-    page.select_option("#kernel", name)
-
-
-def text_of(page):
-    return page.evaluate("ace.edit('editor').getValue()")
-
-
-def write(page, text):
-    page.evaluate("([text]) => ace.edit('editor').session.setValue(text)", [text])
-
-
-def run(page):
-    page.evaluate("window.lastAnswer = null")
-    page.click("#run")
-    page.wait_for_function("window.lastAnswer")
-    return page.evaluate("window.lastAnswer")
-
-
-def launch_of(page):
-    """What the form holds: [kernel, grid, block, further options], and {parameter: word}."""
-    return page.evaluate(
-        """[["name", "grid", "block", "more"].map((id) => document.getElementById(id).value),
-        Object.fromEntries(Array.from(document.querySelectorAll("#arguments label"),
-          (label) => [label.firstChild.textContent.trim(), label.querySelector("input").value]))]"""
-    )
-
-
-def paste(page, text, kernel):
-    """Put a text in place of another, and wait until the form describes its kernel."""
-    write(page, text)
-    page.wait_for_function("([name]) => document.getElementById('name').value === name", arg=[kernel])
-
-
-def argument(page, number, word):
-    page.locator("#arguments input").nth(number).fill(word)
-
-
-def anew(page, address):
-    page.goto("about:blank")
-    page.goto(address)
-    page.wait_for_selector("#run:not([disabled])")
 
 
 def test_the_first_kernel_is_slow_and_one_change_mends_it(page):
@@ -201,105 +121,6 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     assert answer["passed"] and [one["line"] for one in answer["lines"]] == [3]
     anew(page, address + "#kernel=own/yours")
     assert text_of(page) == ADD and launch_of(page)[0] == ["add", "4", "256", ""]
-
-
-FORM = """[document.getElementById("name").value,
-  ...Array.from(document.querySelectorAll("#arguments label"), (label) => label.firstChild.textContent.trim())]"""
-
-
-def own_kernels():
-    """(name, launch, source) of each kernel of own_kernels.cu; every array is printed."""
-    source = ""
-    for part in (ROOT / "tests/browser/own_kernels.cu").read_text().split("//// ")[1:]:
-        head, _, text = part.partition("\n")
-        words, _, more = head.partition(" | ")
-        name, grid, block, *args = words.split()
-        source = text or source
-        for number, word in enumerate(args):
-            if found := re.match(r"\w+:(\d+)", word):
-                more += f" --print {number}[0:{min(int(found[1]), 1000 if 'x' not in word else 15)}]"
-        yield name, {"grid": grid, "block": block, "args": args, "more": more.strip()}, source
-
-
-def differences(page, native):
-    """What an answer of the page has otherwise than that of the same page with NVIDIA's compiler."""
-    keys = ["verdict", "output"]
-    lines = [[(one["line"], one["wavefronts"]) for one in answer["lines"]] for answer in (page, native)]
-    notes = [[one["line"] for one in answer["notes"]] for answer in (page, native)]
-    if native["verdict"] == "It does not compile.":  # two compilers find a mistake at the one or the other line
-        notes = [bool(lines) for lines in notes]
-    if any("longer than its limit" in one["text"] or "reached its limit" in one["text"] for one in native["notes"]):
-        notes = []  # where it is at the end of its seconds
-    texts = [[re.split(r"[^-+\w.]+", text) for text in answer.get("printed", [])] for answer in (page, native)]
-    found = [key for key in keys if page.get(key) != native.get(key)]
-    found += ["lines"] * (lines[0] != lines[1]) + ["notes"] * (notes[:1] != notes[1:])
-    return found + ["printed"] * (not alike(*texts))
-
-
-def alike(printed, others):
-    """Whether the words are the same, and numbers, which two compilers may round differently, nearly the same."""
-    if [len(words) for words in printed] != [len(words) for words in others]:
-        return False
-    for word, other in ((a, b) for words in zip(printed, others, strict=True) for a, b in zip(*words, strict=True)):
-        if word != other and not np.isclose(float(word or "inf"), float(other or "inf"), rtol=2e-5, atol=1e-6):
-            return False
-    return True
-
-
-@pytest.mark.timeout(1800)
-def test_kernels_as_people_type_them_are_as_with_nvidias_compiler(page, address, lab_page):  # noqa: F811
-    anew(page, address + "#kernel=own/yours")
-    page.evaluate("localStorage.clear()")
-    found, seconds = {}, []
-    for name, launch, source in own_kernels():
-        (known,) = json.loads(lab_page.kernels(source))
-        launch["kernel"] = known["name"]
-        write(page, source)
-        page.wait_for_function(
-            f"([one]) => {FORM}.join() === one",
-            arg=[re.sub(r"\s*__restrict__", "", ",".join([known["name"], *known["parameters"]]))],
-        )
-        for key in ("grid", "block", "more"):
-            page.fill(f"#{key}", launch[key])
-        for number, word in enumerate(launch["args"]):
-            argument(page, number, word)
-        answer = run(page)
-        seconds.append((answer["seconds"], name))
-        native = json.loads(lab_page.run(json.dumps({"name": "own/yours", "source": source, "launch": launch})))
-        if wrong := differences(answer, native):
-            found[name] = wrong
-        if name == "transpose_padded":
-            printed = [text.replace("1", "2", 1) for text in answer["printed"]]
-            lines = [{**one, "wavefronts": one["wavefronts"] + 1} for one in answer["lines"]]
-            assert differences({**answer, "printed": printed, "lines": lines}, native) == ["lines", "printed"]
-    print(len(seconds), "kernels; seconds, sorted:", sorted(seconds))
-    assert not found and len(seconds) == 49
-
-
-def test_a_kernel_pasted_and_run_at_once(page, address):
-    anew(page, address + "#kernel=own/yours")
-    page.evaluate("localStorage.clear()")
-    write(page, ADD.replace("add", "sum"))
-    assert run(page)["passed"] and launch_of(page)[0][0] == "sum" and page.is_visible("#guessed")
-    write(page, "template <int N> " + ADD.replace("add<<<", "add<8><<<"))
-    assert run(page)["passed"] and launch_of(page)[0][0] == "add<8>"
-    write(page, ADD)
-    assert run(page)["passed"] and launch_of(page)[0][0] == "add", "a template's arguments go with the template"
-
-
-def test_values_can_be_read_and_compared(page):
-    choose(page, "own/yours")
-    write(page, ADD)
-    page.wait_for_function("document.getElementById('name').value === 'add'")
-    page.fill("#expected", "c = a + b + (n == 1000)")
-    for number, word in enumerate(("f32:1000:ones", "f32:1000:arange", "f32:1000", "1000")):
-        argument(page, number, word)
-    answer = run(page)
-    assert not answer["passed"] and "but c is not as expected" in page.inner_text("#result .bad")
-    page.fill("#expected", "c = a + b")
-    assert run(page)["passed"] and "c is as expected" in page.inner_text("#result .good")
-    page.click("summary:has-text('All of float* c')")
-    assert "[992]  993" in page.inner_text("#result pre >> nth=2")
 
 
 def test_back_leads_to_the_kernel_before(page, address):
@@ -547,7 +368,7 @@ def test_it_fits_a_phone_and_a_desk(page, address, width):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_it_has_no_severe_violation_of_the_rules_of_accessible_pages(page, address, axe, width, scheme):  # noqa: F811
+def test_it_has_no_severe_violation_of_the_rules_of_accessible_pages(page, address, axe, width, scheme):
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
     anew(page, address)

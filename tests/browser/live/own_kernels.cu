@@ -1,5 +1,5 @@
 // Kernels as people type them, each behind its launch: name, grid, block, arguments | further options of the page.
-// A launch without a text launches the text above it. `test_live_page.py` runs them in the page and beside it.
+// A launch without a text launches the text above it. `test_own_kernels.py` runs them in the page and beside it.
 
 //// vector_add 4 256 f32:1000:random f32:1000:random f32:1000 1000
 __global__ void add(const float* a, const float* b, float* c, int n) {
