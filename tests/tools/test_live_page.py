@@ -148,7 +148,8 @@ def test_a_launch_that_cannot_be_is_a_sentence(lab_page, change, said):
 
 def test_a_message_is_a_sentence_at_its_line_and_the_rest_is_folded(lab_page):
     (note,) = run(lab_page, "own/yours", ADD, grid="5", args=[*LAUNCH["args"][:3], "2000"])["notes"]
-    assert note["line"] == 4 and note["text"].startswith("Block (3, 0, 0), thread (232, 0, 0) accessed b[1000]")
+    assert note["line"] == 4 and note["text"].startswith("Block (3, 0, 0), thread (232, 0, 0) accessed 4 bytes")
+    assert "which would be b[1000], 0 bytes past the end of b (1,000 elements" in note["text"]
     assert "kernel.cu" not in note["text"] and "PTX" not in note["text"] and "PTX line" in note["more"]
     (note,) = run(lab_page, "own/yours", ADD.replace("c[i] =", "while (true) c[i] ="), more="--max-seconds 1")["notes"]
     assert note["line"] == 4 and "it spins at line 4, or does too much" in note["text"] and ":4" not in note["text"]

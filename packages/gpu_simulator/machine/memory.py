@@ -142,8 +142,8 @@ class BlockMemory:
                     f"access needs {needs:,}, which is dynamic_smem_bytes={needs} or in a terminal --smem {needs}"
                 )
         raise MemoryFault(
-            f"{resident.name_lane(int(lanes.lane_numbers()[bad]))} accessed {f'{element}, ' if element else ''}{width} "
-            f"bytes at {self.space} address {at:,}, but its {self.space} memory has {self.size:,} bytes{nearest}; "
+            f"{resident.name_lane(int(lanes.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address "
+            f"{at:,},{would_be(element)} but its {self.space} memory has {self.size:,} bytes{nearest}; "
             f"{resident.describe(site)}."
         )
 
@@ -335,10 +335,9 @@ class GlobalMemory:
         first = int(np.flatnonzero(bad)[0])
         where = int(at[first])
         lane = int(lanes.lane_numbers()[positions[first]])
-        element = self.element(where)
         raise MemoryFault(
-            f"{resident.name_lane(lane)} accessed {f'{element}, ' if element else ''}{width} bytes at global address "
-            f"{where:#x}, {self.nearest(where, width)}; {resident.describe(site)}."
+            f"{resident.name_lane(lane)} accessed {width} bytes at global address {where:#x},"
+            f"{would_be(self.element(where))} {self.nearest(where, width)}; {resident.describe(site)}."
         )
 
     def called(self, number: int) -> str:
@@ -405,6 +404,11 @@ def misaligned(resident, lanes, site, space: str, address, picked, width: int):
         f"{int(addresses[bad]):#x}, which is not a multiple of {width}; "
         f"{resident.describe(site)}."
     )
+
+
+def would_be(element: str) -> str:
+    """The nearest array's element in words: the kernel may have meant another array."""
+    return f" which would be {element}," if element else ""
 
 
 def within_variable(resident, at: int) -> str:

@@ -63,7 +63,7 @@ def test_an_array_of_structs_is_a_list_of_tuples():
 
 def test_a_fault_names_the_member():
     a, o = floats()
-    with pytest.raises(MemoryFault, match=r"accessed v\.to\[4\].*past the end of v\.to"):
+    with pytest.raises(MemoryFault, match=r"accessed .* which would be v\.to\[4\], .*past the end of v\.to"):
         simulate(SOURCE, "twice", 1, 32, [(a, o[:4].copy(), 8)])
 
 

@@ -158,7 +158,9 @@ def test_in_one_warp_the_lanes_meet_behind_the_wait():
     source = PIPELINE.replace("63 - t", "t ^ 1").replace(wait, "").replace(barrier, barrier + wait)
     made = compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
     found = run_pipeline(made, "early")[0].hazards
-    assert found[0].reach == 1 and "it needs __syncwarp() behind the wait, cp.async.wait_group, which a" in str(found[0])
+    assert found[0].reach == 1 and "it needs __syncwarp() behind the wait, cp.async.wait_group, which a" in str(
+        found[0]
+    )
 
 
 @pytest.mark.long
