@@ -164,7 +164,7 @@ def simulate(
         compiling = {"arch": launching.pop("arch"), "include": include, "defines": defines, "std": std}
         launching["observers"] = ("hazards",) if launching.pop("hazards") else ()
         launching |= {"symbols": symbols, "uninit": uninit, "grid": grid, "block": block, "cluster": cluster}
-        return _simulated(source, kernel, args, compiling, launching, rows)
+        return simulated(compiled_kernel(source, kernel, **compiling), args, defines, rows, **launching)
     except SimulatorError as error:
         return Simulation(error)
 
@@ -183,22 +183,24 @@ def _require(value: Any, kinds: tuple[type, ...], says: str) -> None:
         raise ConfigError(f"{says}, not {shown(value)}.")
 
 
-def _simulated(
-    source: str | Path,
-    kernel: str | None,
+def simulated(
+    found: KernelFile,
     args: Sequence[Any],
-    compiling: Mapping[str, Any],
-    launching: dict[str, Any],
+    defines: Mapping[str, Any] | None,
     rows: Mapping[str, int] | None,
+    **launching: Any,
 ) -> Simulation:
-    found = compiled_kernel(source, kernel, **compiling)
+    """`simulate` of a kernel that is compiled, `found`; raises what stops it.
+
+    launching: keyword arguments of `gpu_simulator.launch`, of which grid, block, observers and uninit are needed.
+    """
     given = [*arrays_in(args).values()]
     for name, array in arrays_in(args).items():
         if name in map(str, launching["uninit"]) and array.flags.writeable and array.flags.c_contiguous:
             array.reshape(-1).view(np.uint8)[:] = 0xFF  # as the launch does, so that what it writes counts as changed
     before = [array.copy() for array in given]
     with still_at_work(source_name(found.entry)):
-        made = studied_launch(found, args=args, defines=compiling["defines"], rows=rows, **launching)
+        made = studied_launch(found, args=args, defines=defines, rows=rows, **launching)
     card = _card(found, made, launching, _array_rows(args, before))
     return Simulation(None, made.report, tuple(given), tuple(made.studies), card, found.program)
 

@@ -13,7 +13,7 @@ import numpy as np
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.parameter_types import Parameter, parameters
-from gpu_simulator.ptx.struct_types import members, size_of
+from gpu_simulator.ptx.struct_types import elements, members, size_of
 
 # The most shared memory that a block may have, in bytes, by compute capability.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
@@ -56,6 +56,7 @@ FITTING |= {f"float{n}": (*FITTING["float"], "float16", "bfloat16", *_BITS_16, "
 # Bytes of integers. A narrower dtype fits: the kernel reads several elements at once.
 SIGNED = {"signed char": 1, "short": 2, "int": 4, "long": 8, "long long": 8}
 UNSIGNED = {"unsigned short": 2, "unsigned int": 4, "unsigned long": 8, "unsigned long long": 8}
+PLAIN = {"float", "double", "__half", "__nv_bfloat16", "bool", "char", "unsigned char", *SIGNED, *UNSIGNED}
 TIMINGS = ("early", "late", "staggered")
 
 
@@ -106,6 +107,7 @@ def check_dtypes(entry: str, source: str, args: Sequence[Any]) -> None:
     and neither is `void*`, `char*`, `unsigned char*` or a vector of integers such as `uint4*`, which can point to
     anything. Bytes (uint8) fit every pointer, and structured arrays one to a struct of their size.
     """
+    check_structs(entry, source, args)
     for number, parameter, meant in misfits(entry, source, args):
         name = parameter.name or "a"
         cast = f"{'ml_dtypes' if meant == 'bfloat16' else 'np'}.{meant}"
@@ -129,6 +131,34 @@ def misfit_structs(entry: str, source: str, args: Sequence[Any]) -> Iterator[tup
             size = size_of(kind, source) if members(kind, source) else 0
             if size and value.dtype.itemsize != size:
                 yield number, parameter, size
+
+
+def check_structs(entry: str, source: str, args: Sequence[Any]) -> None:
+    """Raise `LaunchError` for a struct with too few members, or with a pointer in place of a number or the reverse.
+
+    Only structs are checked that have numbers and pointers alone, of which the source tells the types.
+    """
+    for parameter, value in zip(parameters(entry, source), args, strict=False):
+        inside = elements(parameter.type, source) if isinstance(value, tuple) else []
+        if not inside or not all("*" in one.type or one.type in PLAIN for one in inside):
+            continue
+        wrong = [
+            f"an array stands in the place of the number {one.name}"
+            if isinstance(item, (np.ndarray, list))
+            else f"a number stands in the place of the pointer {one.name}"
+            for one, item in zip(inside, value, strict=False)
+            if isinstance(item, (int, float) if "*" in one.type else (np.ndarray, list))
+        ]
+        if len(inside) < len(value):  # perhaps with zeros between them
+            continue
+        if len(inside) > len(value):
+            wrong = [f"{len(value)} of its {len(inside)} members were given"]
+        if wrong:
+            kind = f"{parameter.type} ({', '.join(f'{one.type} {one.name}' for one in inside)})"
+            raise LaunchError(
+                f"{parameter.name or 'a parameter'} of {source_name(entry)} is a {kind}: {wrong[0]}. Give "
+                "each member in its order: a tuple, in a terminal {…, …}."
+            )
 
 
 def misfits(entry: str, source: str, args: Sequence[Any]) -> Iterator[tuple[int, Parameter, str]]:

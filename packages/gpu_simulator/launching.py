@@ -30,6 +30,7 @@ from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
 from gpu_simulator.observers.unwritten.unset_variables import unset_variables
 from gpu_simulator.observers.unwritten.unwritten_values import message, warned
 from gpu_simulator.ptx.ir import Instruction
+from gpu_simulator.ptx.source_names import SourceNames
 from gpu_simulator.report import Report
 
 LANES_AT_ONCE = 16384
@@ -132,6 +133,7 @@ def launch(
             symbols=symbols,
             uninit=uninit,
             exact=exact,
+            source=getattr(compiled_or_ptx, "source", ""),
         )
         run.warnings = getattr(compiled_or_ptx, "warnings", ())
         if on_start is not None:
@@ -174,6 +176,7 @@ def run_block(
         probes,
         effort=effort,
         observers=(observer_of,),
+        source=getattr(compiled, "source", ""),
     ).execute()
 
 
@@ -216,10 +219,11 @@ class Launch:
         symbols: Mapping[str, Any] | None = None,
         uninit: Iterable[int | str] = (),
         exact: bool | None = None,
+        source: str = "",
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem, self.placement = timing, dynamic, placement
-        self.exact = exact
+        self.exact, self.names = exact, SourceNames(program.entry, source)
         self.args, self.only_block, self.probes = list(args), only_block, probes
         self.threads = block[0] * block[1] * block[2]
         self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
@@ -232,7 +236,7 @@ class Launch:
         places = GlobalMemory.places_of(program, self.buffers, placement)
         parameters = with_addresses(program, pieces, places)
         self.memory = GlobalMemory(program, parameters, self.buffers, places, self.heap_bytes)
-        self.heap = self.memory.heap
+        self.memory.source_names, self.heap = self.names, self.memory.heap
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
         for number in uninit:
@@ -421,6 +425,7 @@ class Launch:
             placement=self.placement,
             heap_bytes=self.heap_bytes,
             exact=self.exact,
+            source=self.names.source,
         )
         other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory
         other.memory.data[:] = self.initial

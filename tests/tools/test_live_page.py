@@ -11,6 +11,7 @@ import pytest
 from gemm_lab import catalog
 from gemm_results.errors import LabError
 from gpu_simulator.compiler import nvrtc
+from gpu_simulator.compiler.diagnostics import Diagnostic
 from gpu_simulator.errors import ConfigError
 from tools.live import build, wheels
 
@@ -52,19 +53,19 @@ __global__ void second(const half* a, __nv_bfloat16* b, unsigned char* c, size_t
 }
 int main() { first<float, 3><<<1, 2>>>(0, 0, 0, 0); }"""
     first, second = json.loads(lab_page.kernels(source))
-    assert first["name"] == "first<float, 3>" and first["words"] == ["f32:64x64:random", "f32:64x64x4", "1.0", "1.0"]
-    assert second["words"] == ["f16:64x64:random", "bf16:64x64", "u8:64x64", "64", "i32:64x64:random"]
-    assert (second["grid"], second["block"]) == ("4,4", "16,16") and second["parameters"][1] == "__nv_bfloat16* b"
+    assert first["name"] == "first<float, 3>" and first["words"] == ["f32:?:random", "f32:?x4", "0.0", "0.0"]
+    assert second["words"] == ["f16:?:random", "bf16:?", "u8:?", "16", "i32:?:random"]
+    assert (second["grid"], second["block"]) == ("1", "16,16") and second["parameters"][1] == "__nv_bfloat16* b"
     (halves,) = json.loads(lab_page.kernels("__global__ void k(half a, __nv_bfloat16 b, float4* c) {}"))
-    assert halves["words"] == ["f16=1.0", "bf16=1.0", "f32:1024x4"]
+    assert halves["words"] == ["f16=2.0", "bf16=3.0", "f32:?x4"]
     structs = (
         "struct View { const float* from; float* to; long long n; float by; }; struct Body { float x[3]; int id; };\n"
     )
     (own,) = json.loads(lab_page.kernels(f"{structs}__global__ void k(View v, const Body* a, Body* b) {{}}"))
-    view, body = "{f32:1024:random, f32:1024, i64=1024, f32=1.0}", "{x=f32:3, id=i32}:1024"
+    view, body = "?VIEW?", "{x=f32:3, id=i32}:1024"
     assert own["words"] == [view, f"{body}:random", body]
     (flat,) = json.loads(lab_page.kernels(ADD))
-    assert (flat["grid"], flat["block"], flat["words"][3]) == ("4", "256", "1024")
+    assert (flat["grid"], flat["block"], flat["words"][3]) == ("4", "256", "1000")
     assert json.loads(lab_page.kernels("int x;")) == []
 
 
@@ -159,6 +160,7 @@ def test_a_launch_that_cannot_be_is_a_sentence(lab_page, change, said):
 def test_a_message_is_a_sentence_at_its_line_and_the_rest_is_folded(lab_page):
     (note,) = run(lab_page, "own/yours", ADD, grid="5", args=[*LAUNCH["args"][:3], "2000"])["notes"]
     assert note["line"] == 4 and note["text"].startswith("Block (3, 0, 0), thread (232, 0, 0) accessed 4 bytes")
+    assert "which would be b[1000], 0 bytes past the end of b (1,000 elements" in note["text"]
     assert "kernel.cu" not in note["text"] and "PTX" not in note["text"] and "PTX line" in note["more"]
     (note,) = run(lab_page, "own/yours", ADD.replace("c[i] =", "while (true) c[i] ="), more="--max-seconds 1")["notes"]
     assert note["line"] == 4 and "it spins at line 4, or does too much" in note["text"] and ":4" not in note["text"]
@@ -170,12 +172,25 @@ def test_a_fault_of_a_rung_and_of_an_exercise_is_said_at_its_line(lab_page):
     source = catalog.kernel("simt/01_naive").source
     line = 1 + source[: source.index("d[")].count("\n")
     (note,) = run(lab_page, "simt/01_naive", source.replace("d[", "d[1 << 28 | ", 1))["notes"]
-    assert note["line"] == line and "past the end of argument" in note["text"] and "cell:" not in note["text"]
+    assert note["line"] == line and "past the end of gmem_d" in note["text"] and "cell:" not in note["text"]
     offered = build.kernels()["exercise/06_swizzle"]["source"]
     swizzled = run(lab_page, "exercise/06_swizzle", offered)
     assert "t4" not in swizzled["verdict"] and not swizzled["advice"] and "XOR" in str(swizzled["layouts"][0]["rows"])
     answer = run(lab_page, "exercise/06_swizzle", "// mine\n" + offered.replace("int row", "itn row", 1))
     assert answer["notes"][0]["line"] == 2 + offered[: offered.index("int row")].count("\n")
+
+
+def test_an_error_that_follows_a_guess_of_the_compiler_is_not_shown(lab_page, monkeypatch):
+    said = ["use of undeclared identifier 'clampf'; did you mean 'clampk'?", "call to global function 'clampk'"]
+    others = [Diagnostic("kernel.cu", line, "error", "expected ';'") for line in (2, 9)]
+    found = [others[0], *(Diagnostic("kernel.cu", 4, "error", one) for one in said), others[1]]
+
+    def fails(*_):
+        raise lab_page.CompileError("kernel", found)
+
+    monkeypatch.setattr(lab_page.own_kernels, "simulate", fails)
+    notes = [(one["line"], one["text"]) for one in run(lab_page, "own/yours", ADD)["notes"]]
+    assert notes == [(2, "expected ';'"), (4, said[0]), (9, "expected ';'")]
 
 
 def test_a_defect_of_the_simulator_is_no_end_of_the_page(lab_page, monkeypatch):
@@ -234,7 +249,14 @@ def test_the_page_offers_every_rung_and_exercise_by_chapter():
     groups = list(dict.fromkeys(one["group"] for one in offered.values()))
     assert groups[0] == build.BEGIN and groups[-1] == build.FURTHER and groups[1:-1] == sorted(groups[1:-1])
     assert offered["t4/03_swizzled"]["group"].startswith("06a")
-    assert offered["exercise/06_swizzle"]["task"] and offered["exercise/06_swizzle"]["group"].startswith("06a")
+    exercise = offered["exercise/06_swizzle"]
+    assert exercise["task"] and exercise["group"].startswith("06a") and "BLOCK_K 64" in exercise["constants"]
+    assert exercise["whole"].count(exercise["source"].strip()) == 1 and "// region:" in exercise["whole"]
+    later = offered["exercise/06_two_buffers"]
+    assert (
+        all("#include" in one["whole"] for name, one in offered.items() if name.startswith("exercise/"))
+        and "constants" in later
+    )
 
 
 def test_the_first_kernel_is_slow_and_its_instruction_mends_it(lab_page):

@@ -16,7 +16,9 @@ from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.lab.kernel import kernel
 from gemm_lab.notebook.cells import Line, parse_line
+from gemm_lab.notebook.exercise_kernel import kernel_of_exercise
 from gemm_lab.notebook.exercises import exercises as all_exercises
+from gemm_lab.notebook.later_exercises import later_than, listing_without
 from gemm_lab.notebook_files import notebooks_of
 from gpu_simulator.compiler import nvrtc
 from gpu_simulator.compiler.device_code import device_code
@@ -111,6 +113,7 @@ def own_kernels() -> Iterator[tuple[str, dict[str, Any], str]]:
 def exercises(cells: Sequence[str]) -> dict[str, dict[str, str]]:
     """{"exercise/NAME": title, task, hint and the text with which its cell begins} of the exercises about kernels.
 
+    constants, whole: the numbers that its text uses, and the kernel around it, without what a later exercise asks for.
     cells: the sources of a notebook's cells.
     """
     found, known = {}, all_exercises()
@@ -118,6 +121,9 @@ def exercises(cells: Sequence[str]) -> dict[str, dict[str, str]]:
         if name:
             one, text = known[name], source.partition("\n")[2] + "\n"
             told = {"title": one.title, "task": one.task, "hint": one.hint, "source": text}
+            made = kernel_of_exercise(name, one.criteria)
+            told["constants"] = ", ".join(f"{key} {value}" for key, value in made.config.items())
+            told["whole"] = "\n".join(line for _, _, line in listing_without(made, later_than(name)))
             found.setdefault(f"exercise/{name}", told)
     return found
 

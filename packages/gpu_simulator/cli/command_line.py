@@ -24,7 +24,7 @@ from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError, SimulatorError
 from gpu_simulator.kernel_file import COMPILERS, KernelFile, kernel_file, signatures
-from gpu_simulator.launch_checks import misfit_structs, misfits
+from gpu_simulator.launch_checks import check_structs, misfit_structs, misfits
 from gpu_simulator.launching import Launch, launch
 from gpu_simulator.layouts.recorded_accesses import RecordedAccesses
 from gpu_simulator.layouts.sentences import lines
@@ -389,7 +389,8 @@ def _check_count(kernel: KernelFile, values: list[Any]) -> None:
 
 
 def _check_types(options: argparse.Namespace, kernel: KernelFile, values: list[Any]) -> None:
-    """Raise `ConfigError` for an array of another type than the kernel's parameter points to."""
+    """Raise `ConfigError` for an array of another type than the kernel's parameter points to; see `check_structs`."""
+    check_structs(kernel.entry, kernel.text, values)
     for number, parameter, meant in misfits(kernel.entry, kernel.text, values):
         word, name = options.arguments[number], source_name(kernel.entry)
         held = f", an array of {values[number].dtype}," if word.endswith(".npy") else ""

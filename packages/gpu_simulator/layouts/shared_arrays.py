@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import prod
 
 from gpu_simulator.codegen.program import Program
-from gpu_simulator.layouts.declarations import Declaration, declarations
 from gpu_simulator.layouts.recorded_accesses import WMMA, RecordedAccesses, SharedAccess
 from gpu_simulator.ptx.demangle import source_name
+from gpu_simulator.ptx.shared_declarations import Declaration, declarations
 
 
 @dataclass(frozen=True)

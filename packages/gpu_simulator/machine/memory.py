@@ -11,6 +11,8 @@ from gpu_simulator.machine.address_space import BELOW_LINE, GLOBAL_BASE, LINE_BY
 from gpu_simulator.machine.counting import count_shared, sectors_of
 from gpu_simulator.machine.heap import FREED, Heap
 from gpu_simulator.ptx.demangle import source_name
+from gpu_simulator.ptx.ir import Variable
+from gpu_simulator.ptx.source_names import SourceNames
 
 # Element type of each width. 16 bytes are a complex number, which NumPy copies without changing bits.
 ELEMENT = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
@@ -126,11 +128,23 @@ class BlockMemory:
         addresses = np.broadcast_to(address, lanes.n).astype(np.uint64)
         positions = np.arange(lanes.n) if picked is None else picked
         bad = positions[(addresses[positions] >= self.size) | (addresses[positions] + np.uint64(width) > self.size)][0]
-        at = int(addresses[bad])
-        nearest = nearest_variable(resident, self.space, at)
+        at, program = int(addresses[bad]), resident.program
+        variable = nearest_variable(resident, self.space, at)
+        element = nearest = ""
+        if variable is not None:
+            name, start = source_name(variable.name), program.address(variable)
+            size = f" and has {variable.size:,} bytes" if variable.size else ""
+            nearest = f" (nearest: {name}, which begins at {start:,}{size})"
+            element = resident.launch.names.shared_element(name, at - start) if self.space == "shared" else ""
+            if self.space == "shared" and not variable.size:
+                needs = at + width - program.dynamic_offset
+                nearest = (
+                    f": the launch gives the extern __shared__ array {name} {resident.launch.dynamic_smem:,}, and this "
+                    f"access needs {needs:,}, which is dynamic_smem_bytes={needs} or in a terminal --smem {needs}"
+                )
         raise MemoryFault(
             f"{resident.name_lane(int(lanes.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address "
-            f"{at:,}, but its {self.space} memory has {self.size:,} bytes{nearest}; "
+            f"{at:,},{would_be(element)} but its {self.space} memory has {self.size:,} bytes{nearest}; "
             f"{resident.describe(site)}."
         )
 
@@ -182,6 +196,7 @@ class GlobalMemory:
     """Module variables, kernel parameters and the buffers of a launch, at addresses from GLOBAL_BASE on."""
 
     GAP = 512
+    source_names = SourceNames()
 
     def __init__(
         self, program, parameters: bytes, buffers: list[tuple[str, np.ndarray]], places: list[int], heap_bytes: int = 0
@@ -328,9 +343,21 @@ class GlobalMemory:
         where = int(at[first])
         lane = int(lanes.lane_numbers()[positions[first]])
         raise MemoryFault(
-            f"{resident.name_lane(lane)} accessed {width} bytes at global address {where:#x}, "
-            f"{self.nearest(where, width)}; {resident.describe(site)}."
+            f"{resident.name_lane(lane)} accessed {width} bytes at global address {where:#x},"
+            f"{would_be(self.element(where))} {self.nearest(where, width)}; {resident.describe(site)}."
         )
+
+    def called(self, number: int) -> str:
+        """The name of an allocation in messages."""
+        return self.source_names.array(self.names[number])
+
+    def element(self, where: int) -> str:
+        """The element that an address outside of the allocations would be, of that which is nearest; "" if none is."""
+        if where < GLOBAL_BASE >> 1 or not self.names:
+            return ""
+        distance = [max(start - where, where - end) for start, end in zip(self.starts, self.ends, strict=True)]
+        number = distance.index(min(distance))
+        return self.source_names.element(self.names[number], where - self.starts[number])
 
     def nearest(self, where: int, width: int) -> str:
         """The position of an address relative to the nearest allocations on both sides of it, in words."""
@@ -345,7 +372,7 @@ class GlobalMemory:
                 for address in (whole, whole + LINE_BYTES):  # an array may cross a multiple of 4 GiB
                     if self.starts[n] <= address < self.ends[n]:
                         return (
-                            f"which is in no array: an address in {self.names[n]}, {address:#x}, has these lower "
+                            f"which is in no array: an address in {self.called(n)}, {address:#x}, has these lower "
                             "32 bits; the rest was cut off"
                         )
             return "which is in no array"
@@ -354,7 +381,7 @@ class GlobalMemory:
             if where < self.starts[n] <= back < self.ends[n]:
                 element, size = (back - self.starts[n]) // scale, self.ends[n] - self.starts[n]
                 return (
-                    f"{self.starts[n] - where:,} bytes before {self.names[n]} ({size:,} bytes): "
+                    f"{self.starts[n] - where:,} bytes before {self.called(n)} ({size:,} bytes): "
                     f"an index of 32 bits has overflowed, which holds {2**31 - 1:,} at most. In 64 bits, as with "
                     f"(long long)row * columns, it is {element:,}, which lies in the array"
                 )
@@ -362,7 +389,7 @@ class GlobalMemory:
             return f"in {self.names[n]}"
         said = []
         for n in known:
-            name = f"{self.names[n]} ({self.ends[n] - self.starts[n]:,} bytes)"
+            name = f"{self.called(n)} ({self.source_names.count(self.names[n], self.ends[n] - self.starts[n])})"
             if self.starts[n] <= where < self.ends[n]:
                 return f"across the end of {name}"
             if where < self.starts[n]:
@@ -397,26 +424,24 @@ def misaligned(resident, lanes, site, space: str, address, picked, width: int):
     )
 
 
-def within_variable(resident, space: str, at: int) -> str:
-    """The byte of a named variable that an address of a state space is, such as "byte 32 of smem_a"; "" if of none."""
+def would_be(element: str) -> str:
+    """The nearest array's element in words: the kernel may have meant another array."""
+    return f" which would be {element}," if element else ""
+
+
+def within_variable(resident, at: int) -> str:
+    """What lies at a shared address: an element, such as `s[64]`, or the byte of a variable; "" if neither is known."""
     for variable in resident.program.named_variables:
-        if variable.space == space:
-            start = resident.program.address(variable)
+        if variable.space == "shared":
+            name, start = source_name(variable.name), resident.program.address(variable)
             if 0 <= at - start < (variable.size or at + 1):
-                return f"byte {at - start:,} of {source_name(variable.name)}"
+                element = resident.launch.names.shared_element(name, at - start)
+                return element or f"byte {at - start:,} of {name}" * bool(variable.size)
     return ""
 
 
-def nearest_variable(resident, space: str, at: int) -> str:
-    """The variable of a state space that begins closest below an address, in words; "" if there is none."""
-    best = None
-    for variable in resident.program.named_variables:
-        if variable.space == space:
-            start = resident.program.address(variable)
-            if start <= at and (best is None or start > best[0]):
-                best = start, variable
-    if best is None:
-        return ""
-    return f" (nearest: {source_name(best[1].name)}, which begins at {best[0]:,}" + (
-        f" and has {best[1].size:,} bytes)" if best[1].size else ")"
-    )
+def nearest_variable(resident, space: str, at: int) -> Variable | None:
+    """The variable of a state space that begins closest below an address."""
+    program = resident.program
+    found = [one for one in program.named_variables if one.space == space and program.address(one) <= at]
+    return max(found, key=program.address, default=None)

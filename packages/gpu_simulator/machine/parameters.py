@@ -112,7 +112,10 @@ def number_bytes(value, parameter, name: str) -> bytes:
     """The bytes of a number, for a parameter or variable `parameter`. Raises `LaunchError` if it does not fit."""
     kind = parameter.type
     if parameter.size != NUMPY[CODES[kind]].itemsize:
-        raise LaunchError(f"{name} is a struct of {parameter.size} bytes; pass bytes.")
+        raise LaunchError(
+            f"{name} is a struct of {parameter.size} bytes: give its members, as a tuple (2.0, 5) or in a terminal "
+            "{2.0, 5}, or its bytes."
+        )
     if kind in ("f32", "f64"):
         try:
             return np.array(value, NUMPY[CODES[kind]]).tobytes()

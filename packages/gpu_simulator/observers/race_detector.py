@@ -298,8 +298,7 @@ class RaceDetector(Observer):
         padding = access.verb == "reads" and self.hazards.may_copy_padding(site) and is_padding(program, site, last)
         if say := self.hazards.new("uninitialised read", access.site, severity=SUSPICIOUS if padding else ERROR):
             say(
-                f"{words.here(access.site)} {access.verb} {words.place}, which {later or 'nothing has written'}"
-                + (f": {variable}." if (variable := self._variable(access, row, column)) else ".")
+                f"{words.here(access.site)} {access.verb} {words.place}, which {later or 'nothing has written'}."
                 + " The lanes of a warp do not keep step; it needs __syncwarp() between the two." * bool(later)
                 + " What is read is only copied: if it is the padding of a struct, it does no harm." * padding
             )
@@ -321,19 +320,14 @@ class RaceDetector(Observer):
         at = int(access.cells[row, column]) * access.shadow.cell
         resident, lane = self.resident, int(access.lanes[row, 0])
         if access.name:
-            return Words(resident.launch, lane, f"byte {at:,} of {access.name}", False)
+            names = resident.launch.names
+            place = names.element(access.name, at) or f"byte {at:,} of {names.array(access.name)}"
+            return Words(resident.launch, lane, place, False)
         block, at = divmod(at, resident.shared_stride)
         foreign = block != resident.block_of_lane[lane - self.first_lane]
-        return Words(
-            resident.launch, lane, f"shared address {at}{f' of {resident.name_block(block)}' if foreign else ''}"
-        )
-
-    def _variable(self, access: Access, row, column) -> str:
-        """The byte of a variable in shared memory that an access touches, in words; "" if it is in none."""
-        if access.shadow is not self.shared:
-            return ""
-        at = int(access.cells[row, column]) * access.shadow.cell % self.resident.shared_stride
-        return within_variable(self.resident, "shared", at)
+        place = f"shared address {at}{f' of {resident.name_block(block)}' if foreign else ''}"
+        variable = within_variable(resident, at)
+        return Words(resident.launch, lane, f"{variable} ({place})" if variable else place)
 
     # ---- cp.async ----
 

@@ -173,7 +173,8 @@ def explain(
         )
     elif one_warp and not is_bulk(launch.program.sites[site]):  # a bulk copy also reads what other warps wrote
         behind = " behind the wait, cp.async.wait_group" if copied else ""
-        why = f"nothing brought the lanes of the warp together in between; it needs __syncwarp(){behind}."
+        why = f"nothing brought the lanes of the warp together in between; it needs __syncwarp(){behind}"
+        why += ", which a __syncthreads() there includes." if launch.threads > 32 else "."
     elif one_cluster and is_bulk(launch.program.sites[site]) and past == "read":
         why = "nothing tells that it has read it; wait for the mbarrier at which the readers of a stage arrive."
     elif one_block:

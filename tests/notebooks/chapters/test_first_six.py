@@ -131,7 +131,10 @@ def test_a_memory_fault_names_the_address_as_a_number_and_the_hint_both_ways_out
         with pytest.raises(MemoryFault) as fault:
             made.run(256, backend="simulator", timed=False)
         said = str(fault.value)
-        assert re.search(r"accessed 16 bytes at shared address [\d,]+, but its shared memory has 32,768 bytes", said)
+        assert re.search(
+            r"accessed 16 bytes at shared address [\d,]+, which would be smem_b\[\d+\], but its shared memory has 32,768 bytes",
+            said,
+        )
         assert "+" not in said and "^" not in said
     hint = lab.exercise("05_both_sides").hint
     assert "an XOR" in hint and "a wrong number of bytes" in hint

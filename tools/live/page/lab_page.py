@@ -66,14 +66,17 @@ def run(asked: str) -> str:
             raise
         return json.dumps({"needs": "compiler"})
     except CompileError as error:
-        notes = [Note(own(d.file, d.line), d.message) for d in error.diagnostics]
+        guessed = {(d.file, d.line): d for d in reversed(error.diagnostics) if "did you mean" in d.message}
+        told = [d for d in error.diagnostics if guessed.get((d.file, d.line), d) is d]  # what follows a guess is none
+        notes = [Note(own(d.file, d.line), d.message) for d in told]
         notes += [Note(0, f"The page does not have {one}.") for one in error.left_out]
         answer |= {"verdict": "It does not compile.", "heading": "What the compiler says", "notes": notes}
     except SimulatorError as error:
         file, line = getattr(error, "file", None), getattr(error, "line", 0)
         stopped = isinstance(error, SimulatedFault)
         answer |= {"verdict": f"The kernel was {'stopped' if stopped else 'not launched'}.", "heading": "Why"}
-        answer["notes"] = [note(own(file, line), error.message, own)]
+        guesses = [Note(0, one) for one in getattr(error, "guesses", ())]
+        answer["notes"] = [*guesses, note(own(file, line), error.message, own)]
     except Exception as error:
         answer |= {"verdict": "The simulator failed on this text, which is a defect of it.", "heading": "Why"}
         answer["notes"] = [Note(0, f"{type(error).__name__}: {error}")]

@@ -48,6 +48,7 @@ export function describe(list) {
   if (!next) return;
   const stays = Boolean(kernel) || known.join() === next.parameters.join();
   $("guessed").hidden = stays;
+  $("guessed").textContent = next.says;
   if (!stays) for (const key of ["grid", "block", "more", "expected"]) $(key).value = next[key] ?? "";
   const meant = before.expected.split("=")[0].trim();
   if (!next.parameters.some((text) => text.split(/\W+/).includes(meant))) $("expected").value = "";

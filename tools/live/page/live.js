@@ -53,7 +53,7 @@ const edited = () => !same(written(), original(chosen()));
 let showing = false; // while a text is put into the editor, which is no edit
 function show(name, edit, line) {
   const { source, launch } = { ...original(name), ...(edit ?? kept(name)) };
-  const { task, hint, parameters } = kernels[name];
+  const { task, hint, parameters, constants, whole } = kernels[name];
   showing = true;
   $("kernel").value = name;
   editor.session.setValue(source);
@@ -71,6 +71,10 @@ function show(name, edit, line) {
     $("task").append(task);
     $("task").insertAdjacentHTML("beforeend", " <details><summary>Hint</summary><span></span></details>");
     $("task").querySelector("span").textContent = hint;
+    if (whole) {
+      $("task").insertAdjacentHTML("beforeend", `<details><summary>The whole kernel, with ${constants}</summary><pre tabindex="0"></pre></details>`);
+      $("task").querySelector("pre").textContent = whole;
+    }
   }
   $("result").replaceChildren();
   if (line) editor.gotoLine(line, 0, true);

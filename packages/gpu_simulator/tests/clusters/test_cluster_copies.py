@@ -167,7 +167,10 @@ def test_a_copy_from_block_to_block(timing):
     ("options", "sentence"),
     [
         (dict(FENCE=""), "fence.proxy.async after"),
-        (dict(AFTER="tile[200] = 3;"), r"writes shared address 800 while the copy at .* may still be reading it"),
+        (
+            dict(AFTER="tile[200] = 3;"),
+            r"writes tile\[200\] \(shared address 800\) while the copy at .* may still be reading it",
+        ),
         (dict(expect=528), "expects 16 bytes more than have been copied"),
         (dict(BARRIER="full"), "it has to be one of the block that is filled"),
         (
@@ -265,5 +268,5 @@ def test_one_half_comes_before_the_other_half_of_the_cluster_does():
         got, report = copy(HALF_EACH.replace("ANNOUNCED", IN_PARTS), expect=[0, 0], timing=timing)
         assert report.hazards == [] and np.array_equal(got, right)
     got, report = copy(HALF_EACH.replace("ANNOUNCED", IN_PARTS), expect=[0, 0], timing="staggered")
-    assert "reads shared address 1536 while" in str(report.hazards[0]) and (got[:, 3584:] == 0xCD).all()
+    assert "reads tile[384] (shared address 1536) while" in str(report.hazards[0]) and (got[:, 3584:] == 0xCD).all()
     assert np.array_equal(got[:, 3072:3584], right[:, 3072:3584])

@@ -105,7 +105,7 @@ def test_blocks_count_into_each_others_memory():
         ("mine[t] = mapa(at, 2);", r"kernel.cu:\d+.*block \(0, 0, 0\), thread .* rank 2; its cluster has 2 blocks"),
         ("mine[t] = read_cluster(at | 5 << 24);", "names the block of rank 5; its cluster has 2 blocks, of ranks 0 to 1"),
         ("asm volatile(\"st.shared.u32 [%0], 1;\" :: \"r\"(mapa(at, rank ^ 1)));", "reaches its own shared memory only"),
-        ("mine[t] = read_cluster(mapa(at, rank ^ 1) + 4096);", r"accessed 4 bytes at shared address 4,096"),
+        ("mine[t] = read_cluster(mapa(at, rank ^ 1) + 4096);", r"accessed 4 bytes at shared address 4,096, which would be words\[1024\]"),
         ("mine[t] = read_cluster(mapa(at, rank ^ 1) + 2);", "which is not a multiple of 4"),
         ("mbarrier_init(mapa(full, rank ^ 1), 1);", "a block initialises and waits at its own, and arrives at any"),
         ("if (t == 0) mbarrier_init(full, 1); cluster_sync(); mbarrier_wait_parity(mapa(full, rank ^ 1), 0);",
@@ -145,7 +145,7 @@ def test_a_cluster_barrier_orders_its_blocks():
     ("changes", "sentence"),
     [
         ({"ARRIVE": "cluster_arrive_relaxed();"}, "nothing orders the two blocks of the cluster; barrier.cluster does"),
-        ({"ARRIVE": "", "WAIT": ""}, r"reads shared address \d+ of block .* nothing orders the two blocks of the cluster"),
+        ({"ARRIVE": "", "WAIT": ""}, r"reads \w+.* \(shared address \d+ of block .* nothing orders the two blocks of the cluster"),
         ({"ARRIVE": "__syncthreads();", "WAIT": ""}, "nothing orders the two blocks"),
         ({"LAST": "cluster_arrive(); cluster_wait(); if (i == 2) { words[t] = 0; mine[t] = read_cluster(at ^ 1 << 24); }"},
          "nothing orders the two blocks"),

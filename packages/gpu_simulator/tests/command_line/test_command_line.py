@@ -347,7 +347,11 @@ def test_structs_and_arrays_of_pointers_are_written_in_brackets(run, tmp_path):
     assert code == 0 and "0.1[2:4] = [4., 6.]" in out and "equal to the reference" in out
     assert "argument 0.0, float32:8: unchanged" in out and np.load("all/array0.1.npy").tolist() == list(range(0, 16, 2))
     code, out = run("structs.cu", "--kernel", "twice", "--arg", "{f32:8:arange, f32:8}")
-    assert code == 2 and "is a struct of 24 bytes, and these members make 16" in out and "i64=5" in out
+    assert code == 2 and "v of twice is a View (float* from, float* to, long long n): 2 of its 3 members" in out
+    code, out = run("structs.cu", "--kernel", "twice", "--arg", "{f32:8:arange, 2.0, i64=8}")
+    assert code == 2 and "a number stands in the place of the pointer to" in out
+    code, out = run("structs.cu", "--kernel", "twice", "--arg", "bytes=00")
+    assert code == 2 and "has 24 bytes, but 1 were given" in out
     words = ("structs.cu", "--kernel", "batched", "--grid", "2", "--block", "1")
     code, out = run(*words, "--arg", "[f32:2:arange, f32:2:5]", "--arg", "f32:2", "--print", "1")
     assert code == 0 and "1 = [1., 5.]" in out

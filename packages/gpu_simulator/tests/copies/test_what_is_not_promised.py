@@ -66,7 +66,10 @@ def test_on_sm_75_all_lanes_of_ldmatrix_name_rows(cuda, arch, row, fine):
         cuda(source, out, arch=arch)
         assert out.any()
     else:
-        with pytest.raises(MemoryFault, match=r"thread \(16, 0, 0\) accessed 16 bytes at shared address 256"):
+        with pytest.raises(
+            MemoryFault,
+            match=r"thread \(16, 0, 0\) accessed 16 bytes at shared address 256, which would be tile\[16\]\[0\]",
+        ):
             cuda(source, out, arch=arch)
 
 

@@ -6,7 +6,7 @@ import pytest
 from gpu_simulator import simulate
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.launch_checks import check_dtypes
-from gpu_simulator.ptx.parameter_types import parameters
+from gpu_simulator.ptx.parameter_types import members, parameters
 from gpu_simulator.simulating import compiled_kernel
 
 ADD = "__global__ void add(const float* x, float* sums) { sums[threadIdx.x] += x[threadIdx.x]; }"
@@ -123,3 +123,36 @@ def test_the_compiler_names_its_kernels_as_it_is_read_here():
         *("float*", "Pair", "Pair*", "unsigned char*", "__nv_bfloat16*", "__nv_bfloat16*", "unsigned long", "float4*"),
     ]
     assert [parameter.name for parameter in parameters(found.entry, found.text)][0] == "in"
+
+
+PARAMS = """struct Params { float alpha, beta; int n; int *stride; int size[2]; };
+__global__ void use(Params p, float* o) { o[0] = p.alpha + p.beta * p.n + p.size[1]; }"""
+
+
+def test_a_struct_takes_a_number_for_a_number_and_an_array_for_a_pointer():
+    o, strides = np.zeros(1, np.float32), np.zeros(2, np.int32)
+    simulate(PARAMS, args=[(2.0, 3.0, 4, strides, 5, 6), o])
+    assert o[0] == 20
+    for given, wrong in (
+        ((strides, 3.0, 4, strides, 5, 6), "an array stands in the place of the number alpha"),
+        ((2.0, 3.0, 4, 1, 5, 6), "a number stands in the place of the pointer stride"),
+        ((strides, 3.0), "2 of its 6 members were given"),
+    ):
+        with pytest.raises(LaunchError, match=rf"p of use is a Params \(float alpha, float beta, int n.*: {wrong}"):
+            simulate(PARAMS, args=[given, o])
+    with pytest.raises(LaunchError, match="argument 0 is a struct of 32 bytes: give its members, as a tuple"):
+        simulate(PARAMS, args=[1.0, o])
+
+
+@pytest.mark.parametrize(
+    "source, known",
+    [
+        ("typedef struct { int n; } P;", ["int"]),
+        ("struct alignas(16) P { const float* __restrict__ x, *y; unsigned char c; };", ["float*", "float*", "unsigned char"]),
+        ("struct P { P(int n); int n; };", []),
+        ("struct Q { int n; };", []),
+        ("struct P { int m[N]; };", []),
+    ],
+)  # fmt: skip
+def test_the_members_of_a_struct_are_read_from_the_source(source, known):
+    assert [one.type for one in members("const P p", source)] == known

@@ -115,7 +115,7 @@ def test_out_of_bounds_names_thread_line_and_allocation(cuda):
     source = HEAD + "(int* p, int n) {\n  p[threadIdx.x] = n;\n}"
     with pytest.raises(
         gpu_simulator.MemoryFault,
-        match=r"thread \(20, 0, 0\).*0 bytes past the end of argument 0 \(80 bytes\).*kernel.cu:2",
+        match=r"thread \(20, 0, 0\) accessed .*, which would be p\[20\], 0 bytes past the end of p \(20 elements, 80 bytes\).*kernel.cu:2",
     ):
         cuda(source, out(20), 1)
     with pytest.raises(gpu_simulator.MemoryFault, match="null"):

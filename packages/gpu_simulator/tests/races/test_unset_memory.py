@@ -27,7 +27,7 @@ def test_an_output_that_the_kernel_adds_to(cuda, start, found):
     report = cuda(SUM.replace("START", start), total, a, 5, grid=2, observers=("hazards",), uninit=[0])
     assert kinds(report) == found and (total[-1] == 5 or not start)
     if found:
-        assert "reads byte 0 of argument 0, which nothing has written." in str(report.hazards[0])
+        assert "reads sum[0], which nothing has written." in str(report.hazards[0])
         assert np.isnan(total[0])
     assert not cuda(SUM.replace("START", ""), np.zeros(64, np.float32), a, 5, grid=2, observers=("hazards",)).hazards
 
@@ -46,13 +46,13 @@ def test_what_the_kernel_does_not_write_stays_nan_and_halves_of_a_vector_count_a
     report = cuda(
         source.replace("READ", "pairs[31 - threadIdx.x].y"), pairs, out, observers=("hazards",), uninit=[0, 1]
     )
-    assert kinds(report) == ["uninitialised read"] and "byte 252 of argument 0" in str(report.hazards[0])
+    assert kinds(report) == ["uninitialised read"] and "byte 252 of pairs" in str(report.hazards[0])
 
 
 def test_an_atomic_reads_as_well(cuda):
     source = 'extern "C" __global__ void kernel(int* o) { atomicAdd(o, 1); }'
     report = cuda(source, np.zeros(1, np.int32), observers=("hazards",), uninit=[0])
-    assert kinds(report) == ["uninitialised read"] and "updates byte 0" in str(report.hazards[0])
+    assert kinds(report) == ["uninitialised read"] and "updates o[0]" in str(report.hazards[0])
 
 
 @pytest.mark.parametrize(
@@ -195,5 +195,5 @@ def test_what_lane_0_publishes(repair, kind, value, use, cuda):
     if repair:
         assert said == []
         return
-    wanted = r"kernel.cu:6, ld.*another lane of its warp writes at kernel.cu:4, .* yet: byte 0 of shared. .*__syncwarp"
+    wanted = r"kernel.cu:6, ld.*byte 0 of shared .*another lane of its warp writes at kernel.cu:4, .*__syncwarp"
     assert re.search(wanted, said[0]) and "nothing has written" not in said[0]

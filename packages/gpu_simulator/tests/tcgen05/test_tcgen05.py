@@ -57,12 +57,12 @@ HAZARDS = {
         "accumulates on columns of tensor memory that nothing has written; the first product"),
     "operands without the proxy fence": (
         WHOLE.replace('  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");\n', ""), "missing fence",
-        "lets the tensor cores read shared address .* need fence.proxy.async after their stores"),
+        "lets the tensor cores read .*shared address .* need fence.proxy.async after their stores"),
     "operands without a barrier": (
         WHOLE.replace("  __syncthreads();\n  const uint32_t base", "  const uint32_t base", 1), None, None),
     "a tile overwritten in flight": (
         WHOLE.replace(WAIT, "  tiles[threadIdx.x] = make_uint4(0, 0, 0, 0);\n" + WAIT), "missing wait",
-        r"writes shared address \d+ while tcgen05.mma at .* may still be reading it: no thread has waited for the end of"),
+        r"writes tiles\[\d+\] \(shared address \d+\) while tcgen05.mma at .* may still be reading it: no thread has waited for the end of"),
     "a tile overwritten by one that was not told": (
         WHOLE.replace(WAIT + AFTER, "  if (threadIdx.x == 64) mbarrier_wait_parity(barrier, 0);\n  if (warp == 3) tiles[lane]"
                       " = make_uint4(0, 0, 0, 0);\n  __syncthreads();\n" + AFTER), "missing wait|race", "reading|has read"),

@@ -282,9 +282,9 @@ def test_no_commit_at_all():
 def test_a_store_to_the_source_while_it_is_read():
     """Thread 32 overwrites the tile that it has just given to the tensor cores."""
     got, image, report = launch(COPY + " tile[0] = make_uint4(1, 2, 3, 4);", timing="late")
-    assert found(report, "missing wait", r"writes shared address 1024 while tcgen05.cp at .* may still"), messages(
-        report
-    )
+    assert found(
+        report, "missing wait", r"writes tile\[0\] \(shared address 1024\) while tcgen05.cp at .* may still"
+    ), messages(report)
     assert not np.array_equal(got[0], expected(image[0], "128x256b", dense("128x256b")))
 
 

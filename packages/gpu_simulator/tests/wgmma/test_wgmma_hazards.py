@@ -99,7 +99,7 @@ CLEAN = {
 }
 WRONG = {
     "no proxy fence": ({"proxy": ""}, r"missing fence: one.cu:\d+.*wgmma.mma_async.*block \(0, 0, 0\), thread \(0, 0, 0\) of "
-                       r"warp 0 reads shared address 0 through the async proxy, which thread \(\d+, 0, 0\) wrote at "
+                       r"warp 0 reads smem\[0\] \(shared address 0\) through the async proxy, which thread \(\d+, 0, 0\) wrote at "
                        r"one.cu:\d+, st.shared.*: the threads that wrote need fence.proxy.async"),
     "one warp fences": ({"proxy": f"if (thread < 32) {PROXY}"}, r"missing fence: .* through the async proxy"),
     "a fence of global memory": ({"proxy": PROXY.replace("shared::cta", "global")}, r"missing fence: .*async proxy"),
@@ -107,10 +107,10 @@ WRONG = {
         {**CLEAN["cp.async, waited for and fenced"], "proxy": ""}, r"missing fence: .*wrote at one.cu:\d+.*cp.async.cg"),
     "cp.async not waited for": (
         {"fill": "for (int i = 4 * thread; i < 2048; i += 512) cp_async_16b(here + 4 * i, from + i);"},
-        r"missing wait: .*wgmma.*reads shared address 0 while a cp.async may still be writing it"),
-    "no barrier": ({"meet": ""}, r"race: .*wgmma.mma_async.*thread \(0, 0, 0\) of warp 0 reads shared address 128, which "
+        r"missing wait: .*wgmma.*reads smem\[0\] \(shared address 0\) while a cp.async may still be writing it"),
+    "no barrier": ({"meet": ""}, r"race: .*wgmma.mma_async.*thread \(0, 0, 0\) of warp 0 reads .*shared address 128.*, which "
                    r"thread \(32, 0, 0\) of warp 1 wrote at one.cu:\d+, st.shared.*there is no barrier"),
-    "nothing stored": ({"fill": "", "meet": ""}, r"uninitialised read: .*wgmma.mma_async.*shared address 0, which nothing "
+    "nothing stored": ({"fill": "", "meet": ""}, r"uninitialised read: .*wgmma.mma_async.*shared address 0\), which nothing "
                        "has written"),
     "no wgmma.fence": ({"fence": ""}, r"missing fence: one.cu.*block \(0, 0, 0\), warpgroup 0 has executed no wgmma.fence "
                        "before its first wgmma"),
@@ -133,11 +133,11 @@ WRONG = {
     "not committed": ({"commit": ""}, r"missing wait: one.cu:\d+, add.f32.*an accumulator of"),
     "not waited for": ({"wait": ""}, r"warpgroup 0 ends while this wgmma may still be in flight"),
     "stored over the operands": (
-        {"flying": "smem[thread] = 1;"}, r"missing wait: one.cu:\d+, st.shared.*thread \(0, 0, 0\) of warp 0 writes shared "
-        r"address 0 while one.cu:\d+.*wgmma.mma_async.*of warpgroup 0 may still be reading it: warpgroup 0 has to wait"),
+        {"flying": "smem[thread] = 1;"}, r"missing wait: one.cu:\d+, st.shared.*thread \(0, 0, 0\) of warp 0 writes "
+        r"smem\[0\] \(shared address 0\) while one.cu:\d+.*wgmma.mma_async.*of warpgroup 0 may still be reading it: warpgroup 0 has to wait"),
     "copied over the operands": (
         {"flying": "cp_async_16b(here + 16 * thread, from + 4 * thread); cp_async_commit(); cp_async_wait<0>();"},
-        r"missing wait: one.cu:\d+.*cp.async.*writes shared address 0 while .*wgmma.mma_async"),
+        r"missing wait: one.cu:\d+.*cp.async.*writes .*shared address 0\)? while .*wgmma.mma_async"),
     "stored without a barrier behind the wait": (
         {"threads": 256, "fill": "for (int i = thread; i < 2048; i += 256) smem[i] = from[i];",
          "after": "smem[thread ^ 128] = 1;"}, r"(race|missing wait): .*st.shared"),

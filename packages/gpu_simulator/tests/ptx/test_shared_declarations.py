@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpu_simulator.layouts.declarations import declarations, number_of
+from gpu_simulator.ptx.shared_declarations import declarations, number_of
 
 
 @pytest.mark.parametrize(
