@@ -234,6 +234,7 @@ def _options(arch: str, standard: str, include: Sequence[str], ours: Sequence[st
         *("-cc1", "-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"),
         *("-target-cpu", arch, "-target-feature", PTX_VERSION, "-nostdsysteminc", "-nobuiltininc", "-fdeclspec"),
         *("-O3", f"-std={standard}", "-fgnuc-version=0", "-fno-threadsafe-statics", "-fno-rtti"),
+        "-fno-finite-loops",  # as NVRTC: a loop that waits for another thread stays, even if it does nothing else
         *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-relaxed-aliasing"),
         *("-mllvm", "-inline-threshold=100000"),
         *(f"-D__builtin_{name}(...)=::{name}(__VA_ARGS__)" for name in _OF_THE_LIBRARY),

@@ -10,10 +10,10 @@ def simulate(source, *args, **options):
     return gpu_simulator.simulate(source, *args, using="clang", **options)
 
 
-def run(body, *args, heads="", parameters="float* o, float* x", block=32, grid=1, arch="sm_80"):
+def run(body, *args, heads="", parameters="float* o, float* x", block=32, grid=1, arch="sm_80", **options):
     """Run a kernel of this body, in which i is the thread, and look for hazards."""
     source = f"{heads}\n__global__ void k({parameters}) {{\n  int i = threadIdx.x;\n  {body}\n}}\n"
-    return simulate(source, "k", grid, block, args, arch=arch, observers=("hazards",))
+    return simulate(source, "k", grid, block, args, arch=arch, observers=("hazards",), **options)
 
 
 def result(body, dtype, *args, count=32, **options):

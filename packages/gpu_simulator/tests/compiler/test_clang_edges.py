@@ -10,9 +10,10 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from by_clang import result
+from by_clang import result, run
 
 from gpu_simulator.compiler import clang
+from gpu_simulator.errors import SimulatorError
 
 pytestmark = pytest.mark.skipif(not clang.installed(), reason="ziglang is not installed: pip install ziglang")
 INF, NAN = math.inf, math.nan
@@ -277,3 +278,13 @@ def test_bytes_halves_and_words():
         if not np.array_equal(one, want)
     ]
     assert not wrong
+
+
+# ---- Loops ----
+
+
+@pytest.mark.parametrize("flag", ["int* x", "volatile int* x"])
+def test_a_loop_that_does_nothing_but_wait_is_kept(flag):
+    with pytest.raises(SimulatorError, match="limit of 0.2 seconds"):
+        run("while (x[0] == 0) {} o[i] = 1;", np.zeros(32, np.float32), np.zeros(1, np.int32),
+            parameters=f"float* o, {flag}", max_seconds=0.2)  # fmt: skip
