@@ -95,7 +95,12 @@ def test_what_is_expected_is_compared_and_values_can_be_read(lab_page):
         "args": ["f32:4x8:arange", "1"],
         "parameters": ["float* in", "int n"],
     }
-    for expected, right in (("in = in + n", True), ("in = in", False), ("in = in.T.T + 1.001", False)):
+    for expected, right in (
+        ("in = in + n", True),
+        ("in = in", False),
+        ("in = in.T.T + 1.001", False),
+        ("in = arange(1, 33)", True),
+    ):
         assert run(lab_page, "own/yours", source, **launch, expected=expected)["passed"] == right
     halves = source.replace("float", "__nv_bfloat16").replace("+= n", "= __float2bfloat16(1.5f)")
     launch |= {"args": ["bf16:32", "1"], "parameters": ["__nv_bfloat16* in", "int n"], "expected": "in = 1.5"}

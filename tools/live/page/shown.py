@@ -90,11 +90,9 @@ def expectation(text: str, parameters: Sequence[str], values: Sequence[Any]) -> 
                 raise ConfigError(f"“{text}”: an expectation may not have “{ast.unparse(part)}”.")
         with np.errstate(all="ignore"):
             wanted = np.asarray(eval(compile(tree, "expected", "eval"), usable))
-        return (
-            str(list(known).index(name)),
-            name,
-            np.broadcast_to(wanted, known[name].shape).copy(),
-        )  # the launch changes what is known
+        shape = known[name].shape
+        wanted = wanted.reshape(shape) if wanted.size == known[name].size else np.broadcast_to(wanted, shape)
+        return str(list(known).index(name)), name, wanted.copy()  # the launch changes what is known
     except ConfigError:
         raise
     except Exception as error:
