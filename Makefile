@@ -80,7 +80,7 @@ lab: $(LAB_STAMP)
 	PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" $(PY) -m jupyterlab --port=$(PORT) \
 		$(if $(filter 0,$(BROWSER)),--no-browser) $(ROOT_FLAG) \
 		--ServerApp.terminado_settings="shell_command=$${SHELL:-sh}" \
-		--ServerApp.root_dir=. --LabApp.news_url=None --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
+		--ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 
 # Many containers tell Python to write no bytecode. Then each process of the tests would compile all sources, and pytest
 # each test, again.
@@ -159,7 +159,7 @@ PRODUCTS = --editable ./packages/gpu_simulator --editable ./packages/gemm_lab_le
 install = $(PY) tools/install.py $(call locks,$(1)) $(if $(filter torch,$(call extras,$(1))),--torch)
 
 # With LOCKED=0 pip chooses, and prints what it takes up. The tests want the torch of locks/constraints.txt even then.
-$(LAB_STAMP): pyproject.toml $(LOCKS) $(STAMP)-made
+$(LAB_STAMP): pyproject.toml $(LOCKS) $(wildcard gemm_lab/labextension/*) $(STAMP)-made
 	@$(if $(UNLOCKED),$(PIP) $(PRODUCTS) --editable ".[lab$(if $(LAB_EXTRAS),$(comma)$(LAB_EXTRAS))]",$(call install,$(LAB_EXTRAS)))
 	@touch "$@"
 

@@ -131,15 +131,12 @@ class KernelSpec:
         steps = self.size_multiples(config)
         near = [(m + i * steps["m"], n + j * steps["n"]) for i, j in _around(2 * blocks)]
         nearest = next((size for size in near if min(size) > 0 and works(*size)), None)
-        needs = " × ".join(map(str, cluster))
+        works_at = "No size near it works; the grid has to be a multiple of the cluster."
+        if nearest:
+            works_at = f"Nearest size that works: M = {nearest[0]}, N = {nearest[1]}, K = {k}."
+        needs, made = (" × ".join(map(str, extents)) for extents in (cluster, found))
         raise SizeError(
-            f"{self.name} runs in clusters of {needs} blocks, and M = {m}, N = {n} makes a grid of "
-            f"{' × '.join(map(str, found))}. "
-            + (
-                f"Nearest size that works: M = {nearest[0]}, N = {nearest[1]}, K = {k}."
-                if nearest
-                else "No size near it works; the grid has to be a multiple of the cluster."
-            )
+            f"{self.name} runs in clusters of {needs} blocks, and M = {m}, N = {n} makes a grid of {made}. {works_at}"
         )
 
     def clustered(self, config: Mapping[str, int]) -> KernelSpec:
@@ -224,16 +221,9 @@ def read_ladder(folder: Path) -> LadderSpec:
     twice = {k.name for k in kernels if sum(other.name == k.name for other in kernels) > 1}
     if twice:
         raise ConfigError(f"{folder.name}/ladder.toml has two rungs {listed(sorted(twice))}; give each its own name.")
-    return LadderSpec(
-        folder.name,
-        data["title"],
-        data.get("gpu", ""),
-        data.get("notebook", ""),
-        data.get("ceiling"),
-        tuple(data.get("baselines", ())),
-        kernels,
-        tuple(data.get("ablation", ())),
-    )
+    baselines, ablations = tuple(data.get("baselines", ())), tuple(data.get("ablation", ()))
+    gpu, notebook = data.get("gpu", ""), data.get("notebook", "")
+    return LadderSpec(folder.name, data["title"], gpu, notebook, data.get("ceiling"), baselines, kernels, ablations)
 
 
 def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
@@ -355,12 +345,6 @@ def kernel(name: str) -> KernelSpec:
     if len(close) == 1:
         return everything[close[0]]
     near = close or difflib.get_close_matches(name, everything, n=3, cutoff=0.4)
-    hint = (
-        f"Did you mean {listed(near)}?"
-        if near
-        else (
-            f"A name is a ladder and a rung, such as “t4/03_swizzled”; "
-            f"lab.ladder(…) lists the rungs of {listed(ladders())}."
-        )
-    )
-    raise UnknownKernel(f"There is no kernel {shown(name)}. {hint}")
+    hint = f"Did you mean {listed(near)}?" if near else f"lab.ladder(…) lists the rungs of {listed(ladders())}."
+    form = "" if near else "A name is a ladder and a rung, such as “t4/03_swizzled”; "
+    raise UnknownKernel(f"There is no kernel {shown(name)}. {form}{hint}")

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from gemm_lab import __version__
+from gemm_lab.config import BACKENDS
 from gemm_lab.lab import export
 from gemm_results.errors import LabError
 from gpu_simulator.cli.command_line import add_options, kernels_of
@@ -47,13 +48,19 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     )
     add("list", list_kernels, "list the kernels").add_argument("--json", action="store_true")
 
+    def sized(command: argparse.ArgumentParser, n: int) -> None:
+        command.add_argument("-n", type=int, default=n, help="default: %(default)s")
+        command.add_argument("-m", type=int, help="default: n")
+        command.add_argument("-k", type=int, help="default: n")
+
+    def configured(command: argparse.ArgumentParser) -> None:
+        command.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
+
     run = add("run", run_kernels, "compile, launch, check and time kernels")
     run.add_argument("name", help="a kernel, a ladder, or all")
-    run.add_argument("-n", type=int, default=512)
-    run.add_argument("-m", type=int, help="default: n")
-    run.add_argument("-k", type=int, help="default: n")
-    run.add_argument("--backend", choices=("auto", "gpu", "simulator"), default=None)
-    run.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
+    sized(run, 512)
+    run.add_argument("--backend", choices=BACKENDS, default=None)
+    configured(run)
     run.add_argument("--verify", action="store_true", help="check only, do not time")
     run.add_argument("--yes", action="store_true", help="also run kernels that take minutes on the simulator")
     run.add_argument(
@@ -67,10 +74,8 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     predict = add("predict", predict_kernel, "predict the speed of a kernel on a GPU that is not here")
     predict.add_argument("name", help="a kernel")
     predict.add_argument("--on", default="h200", metavar="GPU", help="default: %(default)s")
-    predict.add_argument("-n", type=int, default=4096, help="default: %(default)s")
-    predict.add_argument("-m", type=int, help="default: n")
-    predict.add_argument("-k", type=int, help="default: n")
-    predict.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
+    sized(predict, 4096)
+    configured(predict)
 
     calibrate = add("calibrate", calibrate_model, "measure constants of the predicted times on the GPU here")
     calibrate.add_argument("--into", type=Path, metavar="FILE", help="write the GPU's constants, with those measured")
@@ -118,22 +123,18 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
         metavar="sm_120a",
         help="for which GPU; default: the one here if the kernel runs on it, or its ladder's",
     )
-    export.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
+    configured(export)
 
     serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: one queue, one worker per GPU")
-    serve.add_argument(
-        "--host",
-        default="127.0.0.1",
-        help="address on which to listen; default: 127.0.0.1, for this "
-        "machine alone; 0.0.0.0: all of its addresses, which needs a roster",
-    )
+    addresses = "%(default)s, for this machine alone; 0.0.0.0: all of its addresses, which needs a roster"
+    serve.add_argument("--host", default="127.0.0.1", help=f"address on which to listen; default: {addresses}")
     serve.add_argument("--port", type=_port, default=8786)
     serve.add_argument("--roster", type=Path, metavar="students.csv", help="one name per line; each gets a token")
     serve.add_argument(
         "--certificate", type=Path, metavar="FILE", help="this server's, in PEM; the address then begins with https://"
     )
     serve.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
-    serve.add_argument("--backend", choices=("auto", "gpu", "simulator"), default="auto")
+    serve.add_argument("--backend", choices=BACKENDS, default="auto")
     serve.add_argument("--workers", type=int, default=None, help="default: one per GPU, or one if there is no GPU")
     return parser
 
@@ -175,16 +176,10 @@ def list_kernels(options) -> int:
     from gemm_lab.lab import here
 
     arch = here().arch
-    rows = [
-        {
-            "name": k.name,
-            "ladder": k.ladder,
-            "targets": list(k.targets),
-            "runs_here": arch is not None and k.written_for(arch),
-            "summary": k.summary,
-        }
-        for k in catalog.kernels().values()
-    ]
+    rows = []
+    for k in catalog.kernels().values():
+        own = {name: getattr(k, name) for name in ("name", "ladder", "targets", "summary")}
+        rows.append(own | {"runs_here": arch is not None and k.written_for(arch)})
     if options.json:
         print(json.dumps(rows, indent=2))
     else:
@@ -197,6 +192,7 @@ def run_kernels(options) -> int:
     """Compile, launch, check and time kernels; exit code 1 if one fails."""
     from gemm_lab import catalog
     from gemm_lab.lab import kernel
+    from gemm_lab.lab.run import FIELDS
     from gemm_lab.source_text import parse_settings
 
     settings = parse_settings(options.settings)
@@ -217,21 +213,8 @@ def run_kernels(options) -> int:
             if not options.json:
                 print(run)
         except SimulatorError as error:
-            results.append(
-                {
-                    "kernel": name,
-                    "backend": None,
-                    "m": m,
-                    "n": n,
-                    "k": k,
-                    "passed": False,
-                    "error": str(error),
-                    "tflops": None,
-                    "timed_at": None,
-                    "wavefronts": None,
-                    "ideal_wavefronts": None,
-                }
-            )
+            failed = {"kernel": name, "m": m, "n": n, "k": k, "passed": False, "error": str(error)}
+            results.append(dict.fromkeys(FIELDS) | failed)
             if not options.json:
                 print(f"FAIL  {name}  {error}")
     if options.json:
@@ -310,11 +293,7 @@ def open_lab(options) -> int:
 
     # The terminals and cells of this JupyterLab find the commands of the environment that it runs in.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    words = [
-        f"--ServerApp.root_dir={folder}",
-        "--LabApp.news_url=None",
-        f"--LabApp.default_url=/lab/tree/notebooks/{copies[0].name}",
-    ]
+    words = [f"--ServerApp.root_dir={folder}", f"--LabApp.default_url=/lab/tree/notebooks/{copies[0].name}"]
     words += [f"--port={options.port}", *["--no-browser"] * options.no_browser]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         words.append("--allow-root")  # Jupyter refuses to start as root, which is who one is in most containers

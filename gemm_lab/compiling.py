@@ -6,7 +6,7 @@ GEMM_LAB_COMPILER=clang compiles with clang even where NVIDIA's compiler is inst
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from typing import Any
 
 from gemm_lab.config import cache_dir, data_dir
 from gemm_results.errors import LabError
@@ -23,30 +23,14 @@ class NotJudged(LabError):
     """
 
 
-def compile(
-    source: str,
-    *,
-    config: Mapping[str, int] | None = None,
-    arch: str,
-    name: str = "kernel",
-    entry: str = "gemm",
-    cell: tuple[str, int] | None = None,
-) -> Compiled:
-    """See `gpu_simulator.compiler.compile` for the arguments, the result and the errors.
+def compile(source: str, *, arch: str, **options: Any) -> Compiled:
+    """See `gpu_simulator.compiler.compile` for the options, the result and the errors.
 
     Raises `NotJudged` where the compiler's process got no processor time, which says nothing about the source.
     """
+    include, cache = [data_dir("kernels") / "include"], cache_dir() / "compiled"
+    using = os.environ.get("GEMM_LAB_COMPILER") or None
     try:
-        return compiler.compile(
-            source,
-            config=config,
-            arch=arch,
-            name=name,
-            entry=entry,
-            cell=cell,
-            include=[data_dir("kernels") / "include"],
-            cache=cache_dir() / "compiled",
-            using=os.environ.get("GEMM_LAB_COMPILER") or None,
-        )
+        return compiler.compile(source, arch=arch, include=include, cache=cache, using=using, **options)
     except CompilerStalled as stalled:
         raise NotJudged(stalled.message) from None

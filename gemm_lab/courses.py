@@ -20,19 +20,25 @@ docs/OWN_CHAPTER.md explains each with an example.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from gemm_lab.catalog import tomllib
+from gemm_lab.source_text import listed
+from gemm_results.errors import LabError
+from gpu_simulator.argument_checks import shown
 from gpu_simulator.errors import ConfigError
+
+T = TypeVar("T")
 
 GROUP = "gemm_lab.courses"
 NONE = "No course is installed; `pip install gemm_lab_lessons` brings the lessons of the notebooks."
@@ -120,6 +126,16 @@ def import_puzzles() -> None:
         package = room.module("puzzles")
         for part in pkgutil.iter_modules(getattr(package, "__path__", ())):
             importlib.import_module(f"{package.__name__}.{part.name}")
+
+
+def one_of(known: Mapping[str, T], what: str, name: str) -> T:
+    """The puzzle, exercise or question of this name, which is `what`; else a `LabError` that lists similar names."""
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.3)
+    near = near or [other for other in known if name and other.startswith(name[:2])]
+    some = f"A name begins with the number of its notebook, such as {listed(list(known)[:3])}." if known else NONE
+    raise LabError(f"There is no {what} {shown(name)}. {f'Did you mean {listed(near)}?' if near else some}")
 
 
 def added(table: str) -> dict[str, str]:

@@ -16,8 +16,6 @@ _OPERATORS = {
     ast.Mod: operator.mod,
     ast.USub: operator.neg,
 }
-
-
 _FUNCTIONS = {"min": min, "max": max, "cdiv": lambda a, b: -(-a // b)}
 
 

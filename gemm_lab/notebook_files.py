@@ -12,6 +12,7 @@ import re
 import shutil
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_results.errors import LabError
@@ -26,19 +27,24 @@ def notebooks_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
 
 
+def stored_cells(path: Path) -> list[dict[str, Any]]:
+    """The cells of a notebook as its file has them, with their outputs; [] if the file is no notebook any more."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return [cell for cell in cells if "source" in cell]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
 @lru_cache(maxsize=1)
 def cells_of_the_series() -> dict[str, tuple[tuple[str, str], ...]]:
-    """(type, source) of each cell of every notebook, by its number, such as "03". What is no notebook is left out.
+    """(type, source) of each cell of every notebook, by its number, such as "03".
 
     The cells of a notebook in two parts, 02a and 02b, are together under "02".
     """
     found: dict[str, tuple[tuple[str, str], ...]] = {}
     for path in notebooks_of(""):
-        try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            texts = tuple((cell["cell_type"], "".join(cell["source"])) for cell in cells)
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+        texts = tuple((cell["cell_type"], "".join(cell["source"])) for cell in stored_cells(path))
         found[path.name[:2]] = found.get(path.name[:2], ()) + texts
     return found
 

@@ -11,11 +11,12 @@ from gpu_simulator.errors import ConfigError
 
 @dataclass(frozen=True)
 class Region:
-    """A marked part of a kernel file. first_line: line number of the first line of its text, from 1."""
+    """A marked part of a kernel file. start, first_line: where its text begins, as an offset and as a line from 1."""
 
     name: str
     first_line: int
     text: str
+    start: int
 
     @property
     def last_line(self) -> int:
@@ -35,7 +36,8 @@ def find_regions(source: str) -> dict[str, Region]:
         name, text = match["name"], match["text"]
         if name in regions or "// region:" in text:
             raise ConfigError(f"Region “{name}” appears twice or is not closed with “// end region”.")
-        regions[name] = Region(name, source.count("\n", 0, match.start("text")) + 1, text)
+        start = match.start("text")
+        regions[name] = Region(name, source.count("\n", 0, start) + 1, text, start)
     return regions
 
 
@@ -62,22 +64,13 @@ def splice(source: str, file: str, edits: Mapping[str, Edit]) -> str:
     for name, region in regions.items():
         if name not in edits:
             continue
-        start = source.index(region.text, offset_of_line(source, region.first_line))
         edit = edits[name]
         text = edit.text.rstrip("\n")
         text += "\n" * text.endswith("\\")  # so that a backslash at the end joins an empty line, not the directive
-        parts += [source[position:start], f'#line {edit.first_line} "{edit.file}"\n', text]
+        parts += [source[position : region.start], f'#line {edit.first_line} "{edit.file}"\n', text]
         parts += [f'\n#line {region.last_line + 1} "{file}"\n']
-        position = start + len(region.text) + 1
+        position = region.start + len(region.text) + 1
     return "".join([*parts, source[position:]])
-
-
-def offset_of_line(text: str, line: int) -> int:
-    """The character offset at which line number `line`, from 1, begins."""
-    offset = 0
-    for _ in range(line - 1):
-        offset = text.index("\n", offset) + 1
-    return offset
 
 
 def listed(names) -> str:

@@ -16,8 +16,6 @@ MAX_FILES = 22
 CROWDED = {
     "packages/gpu_simulator/tests/programs/right": "one program a file",
     "packages/gpu_simulator/tests/programs/wrong": "one program a file",
-    "tests/attacks/answers/right": "one answer a file",
-    "tests/attacks/answers/wrong": "one answer a file",
     "tools/figures": "one picture a file",
 }
 MAX_LINES = 450
@@ -92,7 +90,7 @@ def test_files_stay_small():
 def undocumented(source: str) -> list[str]:
     """What of a module has no docstring: the module itself, its public functions and classes.
 
-    The judge of a puzzle needs none, because `@register` above it gives its task.
+    The judge or the law of a puzzle needs none, because `@register` or `@register_law` above it gives its task.
     """
     module = ast.parse(source)
     bare = [] if not source.strip() or ast.get_docstring(module) else ["the module"]
@@ -101,7 +99,9 @@ def undocumented(source: str) -> list[str]:
         node.name
         for node in module.body
         if isinstance(node, public) and not node.name.startswith("_") and not ast.get_docstring(node)
-        if not any(ast.unparse(decorator).startswith("register(") for decorator in node.decorator_list)
+        if not any(
+            ast.unparse(decorator).startswith(("register(", "register_law(")) for decorator in node.decorator_list
+        )
     ]
 
 

@@ -61,6 +61,10 @@ def test_a_kernel_runs_from_stored_ptx_with_numpy_alone(stored):
         assert line.split() == [name, "True", str(run.wavefronts), str(run.ideal_wavefronts), "0", "True", "True"]
 
 
+def test_what_was_solved_is_counted_without_a_library_of_plots():
+    assert page("import gemm_lab as lab; print(lab.progress())").startswith("Solved so far: ")
+
+
 def test_an_edited_kernel_without_a_compiler_says_what_is_missing(stored):
     script = (
         RUN.split("for name")[0]

@@ -38,7 +38,6 @@ def test_the_notebooks_open_from_a_folder_of_the_working_directory(opened, tmp_p
     assert (folder / "images/journey.png").is_file() and (folder / "docs/GLOSSARY.md").is_file()
     (words,) = opened
     assert f"--ServerApp.root_dir={folder}" in words and "--port=8888" in words and "--no-browser" not in words
-    assert "--LabApp.news_url=None" in words, "no question about news"
     assert "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb" in words
     assert os.environ["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
 

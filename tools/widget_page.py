@@ -73,6 +73,17 @@ def served(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
+@contextmanager
+def chromium(**look: Any) -> Iterator[Any]:
+    """A new page of Chromium. look: as for Playwright's `new_page`."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser.new_page(**look)
+        browser.close()
+
+
 def state_of(widget: Any) -> dict:
     """The state of a widget as its view gets it."""
     own = {name for name in widget.traits(sync=True) if not name.startswith("_")}

@@ -15,7 +15,7 @@ import nbformat
 from gemm_lab.notebook.widgets.asleep import ASLEEP, VIEW
 from gemm_look.palette import compact
 from gemm_results.errors import LabError
-from tools.widget_page import ARGUMENTS, CHROMIUM, picture, prepared
+from tools.widget_page import CHROMIUM, chromium, picture, prepared
 
 STATE = "application/vnd.jupyter.widget-state+json"
 NO_CHROMIUM = (
@@ -53,14 +53,9 @@ def add_pictures(notebook: nbformat.NotebookNode, cells: Sequence[nbformat.Noteb
 
 
 def _pictures(states: list[dict]) -> list[bytes]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        page = prepared(browser.new_page(reduced_motion="reduce"), "light", WIDTH, HIGH)
-        pngs = [picture(page, state) for state in states]
-        browser.close()
-    return pngs
+    with chromium(reduced_motion="reduce") as page:
+        prepared(page, "light", WIDTH, HIGH)
+        return [picture(page, state) for state in states]
 
 
 def renew(stored: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> list[int]:

@@ -17,14 +17,9 @@ def error_page(error: SimulatorError) -> str:
         return error._repr_html_()
     if not isinstance(error, CompileError):
         return card(error._repr_html_(), theme.BAD)
-    notes = "".join(
-        theme.tag(
-            "div",
-            "note",
-            f"<b>{escape(note.where)}</b>: "
-            + theme.tag("span", "bad" if note.severity == "error" else "warn", escape(note.message))
-            + (code_line(note.text, note.caret) if note.text else ""),
-        )
-        for note in error.diagnostics
-    )
+    notes = ""
+    for note in error.diagnostics:
+        says = theme.tag("span", "bad" if note.severity == "error" else "warn", escape(note.message))
+        line = code_line(note.text, note.caret) if note.text else ""
+        notes += theme.tag("div", "note", f"<b>{escape(note.where)}</b>: {says}{line}")
     return card(f"<b>{mark(False)} {escape(error.name)} does not compile.</b>{notes}", theme.BAD)

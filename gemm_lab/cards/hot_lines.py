@@ -115,9 +115,10 @@ class HotLines:
             if line is None:
                 rows.append((None, ""))
                 continue
-            operands = f" {_operands(line):>12}" if products else ""
-            margin = f"{_wavefronts(line):>11} {_degree(line):>6} {_sectors(line):>15}{operands} {line.number:>5}"
-            rows.append((line, f"{margin}  {line.text}"))
+            margin = f"{_shown(line.wavefronts, ',', 11)} {_shown(line.degree, '.1f', 6)} "
+            margin += _shown(line.sectors_per_request, ".1f", 15)
+            margin += f" {_shown(line.operand_bytes / 1024, ',.0f', 12)}" if products else ""
+            rows.append((line, f"{margin} {line.number:>5}  {line.text}"))
         return rows
 
     def __repr__(self) -> str:
@@ -137,17 +138,6 @@ class HotLines:
         return card(f"<b>{escape(self.label)}</b>: {self.title}{self.body()}")
 
 
-def _wavefronts(line: Line) -> str:
-    return f"{line.wavefronts:,}" if line.wavefronts else ""
-
-
-def _degree(line: Line) -> str:
-    return f"{line.degree:.1f}" if line.degree is not None else ""
-
-
-def _operands(line: Line) -> str:
-    return f"{line.operand_bytes / 1024:,.0f}" if line.operand_bytes else ""
-
-
-def _sectors(line: Line) -> str:
-    return f"{line.sectors_per_request:.1f}" if line.requests else ""
+def _shown(value: float | None, form: str, width: int) -> str:
+    """A number in this form, flush right; blank if there is nothing to count."""
+    return f"{format(value, form) if value else '':>{width}}"

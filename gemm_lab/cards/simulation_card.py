@@ -11,12 +11,11 @@ from typing import Any
 from gemm_lab.cards.layout_table import LayoutTable
 from gemm_lab.cards.simulated_lines import SimulatedLine, line_table
 from gemm_look import theme
-from gemm_look.card import card, facts, folded, mark, printed, remark
+from gemm_look.card import card, facts, first_of, folded, mark, printed, remark
 from gemm_look.table import Table
 
 SHOWN_HAZARDS = 6
 SHOWN_ARRAYS = 8
-SHOWN_OUTPUT = 4000  # characters of printf output
 WIDTH = 110  # characters of a line of text
 
 
@@ -54,11 +53,6 @@ class SimulationCard:
         rows = [*self.arrays[:SHOWN_ARRAYS], *([(f"… {more} more, in .arrays", "", "", "")] if more > 0 else [])]
         return Table(("argument", "type", "the kernel", "values"), rows, text_columns=4, code=3)
 
-    def _output(self) -> str:
-        text = self.output.strip()
-        more = f"\n… {len(text) - SHOWN_OUTPUT:,} more characters, in .output" if len(text) > SHOWN_OUTPUT else ""
-        return text[:SHOWN_OUTPUT] + more
-
     def text(self) -> str:
         """The card as plain text."""
         lines = [f"{mark(self.clean)} {self.kernel}: {self.verdict}"]
@@ -73,8 +67,8 @@ class SimulationCard:
                 lines.append(f"  {paragraph}".rstrip())
             else:
                 lines += ["", *textwrap.wrap(paragraph, WIDTH, initial_indent="  ", subsequent_indent="  ")]
-        if self._output():
-            lines += ["", "  printed by the kernel:", textwrap.indent(self._output(), "    ")]
+        if output := first_of(self.output):
+            lines += ["", "  printed by the kernel:", textwrap.indent(output, "    ")]
         return "\n".join(lines)
 
     def html(self) -> str:
@@ -95,6 +89,6 @@ class SimulationCard:
         if others:
             names = ", ".join(table.study.array.title for table in others)
             body += folded(f"the other shared arrays: {names}", "".join(table.html() for table in others))
-        if self._output():
-            body += folded("printed by the kernel", printed(self._output()))
+        if output := first_of(self.output):
+            body += folded("printed by the kernel", printed(output))
         return card(body, theme.GOOD if self.clean else theme.BAD)

@@ -24,12 +24,7 @@ def code(text: str, first_line: int = 1) -> str:
         parts.append(tag("span", style, shown) if style and words.strip() else shown)
     count = text.rstrip("\n").count("\n") + 1
     numbers = "\n".join(str(number) for number in range(first_line, first_line + count))
-    return numbered(numbers, "".join(parts))
-
-
-def numbered(numbers: str, lines: str) -> str:
-    """A column of line numbers beside the HTML `lines`."""
-    columns = (("line numbers", numbers), ("pre", lines))
+    columns = (("line numbers", numbers), ("pre", "".join(parts)))
     cells = (tag("td", "code cell", tag("pre", *one), attributes={"valign": "top"}) for one in columns)
     return tag("div", "scroll", tag("table", "code", tag("tr", "code row", "".join(cells))))
 

@@ -15,19 +15,12 @@ def tile_picture(block: tuple[int, int], warps: tuple[int, int], warp: tuple[int
     """
     m, n = block
     scale = WIDTH / max(m, n)
-    rows = []
-    for i in range(warps[0]):
-        cells = "".join(
-            tag(
-                "td",
-                "tile",
-                f"warp {i * warps[1] + j}",
-                width=f"{warp[1] * scale:.0f}px",
-                height=f"{warp[0] * scale:.0f}px",
-                background=TINT_GOOD if (i + j) % 2 else TINT_NOTE,
-            )
-            for j in range(warps[1])
-        )
-        rows.append(f"<tr>{cells}</tr>")
+    size = {"width": f"{warp[1] * scale:.0f}px", "height": f"{warp[0] * scale:.0f}px"}
+
+    def cell(i: int, j: int) -> str:
+        colour = TINT_GOOD if (i + j) % 2 else TINT_NOTE
+        return tag("td", "tile", f"warp {i * warps[1] + j}", **size, background=colour)
+
+    rows = [f"<tr>{''.join(cell(i, j) for j in range(warps[1]))}</tr>" for i in range(warps[0])]
     note = f"block tile of D: {m} × {n} ({warps[0] * warps[1]} warps of {warp[0]} × {warp[1]})"
     return tag("table", "table", "".join(rows)) + remark(note, "small")

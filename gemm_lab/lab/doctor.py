@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import gpu_runner as device
 from gemm_lab import compiling
 from gpu_runner import settings
 from gpu_runner.baselines import cutlass, nvcc
 from gpu_simulator import compiler
-from gpu_simulator.errors import MissingDependency, SimulatorError
+from gpu_simulator.errors import SimulatorError
 from gpu_simulator.hardware.data_sheets import detect
 
 
@@ -54,64 +56,57 @@ def _python() -> SetupItem:
     return SetupItem("Python", new_enough, found, "" if new_enough else "Use Python 3.10 or newer.")
 
 
+def _tried(what: str, find: Callable[[], str], remedy: str, missing: str = "", needed: bool = False) -> SetupItem:
+    """What `find` returns, or why it found nothing: `missing`, or else its error."""
+    try:
+        return SetupItem(what, True, find(), needed=needed)
+    except (SimulatorError, importlib.metadata.PackageNotFoundError) as error:
+        return SetupItem(what, False, missing or str(error), remedy, needed)
+
+
 def _packages() -> list[SetupItem]:
-    findings = []
-    for name in ("numpy", "ml_dtypes", "matplotlib", "ipywidgets", "jupyterlab"):
-        try:
-            findings.append(SetupItem(name, True, importlib.metadata.version(name)))
-        except importlib.metadata.PackageNotFoundError:
-            needed = name in ("numpy", "ml_dtypes")
-            findings.append(SetupItem(name, False, "not installed", f"pip install {name}", needed))
-    return findings
+    return [
+        _tried(name, partial(importlib.metadata.version, name), f"pip install {name}", "not installed", needed)
+        for needed, names in ((True, ("numpy", "ml_dtypes")), (False, ("matplotlib", "ipywidgets", "jupyterlab")))
+        for name in names
+    ]
 
 
 def _compile() -> SetupItem:
-    try:
+    def find() -> str:
         made = compiling.compile(_PROBE, arch="sm_75", name="probe")
-    except SimulatorError as error:
-        return SetupItem(
-            "compiler", False, str(error), "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'"
-        )
-    version = ".".join(map(str, compiler.version()))
-    return SetupItem("compiler", True, f"NVRTC {version} compiles ({len(made.cubin):,} bytes for sm_75)")
+        version = ".".join(map(str, compiler.version()))
+        return f"NVRTC {version} compiles ({len(made.cubin):,} bytes for sm_75)"
+
+    remedy = "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'"
+    return _tried("compiler", find, remedy, needed=True)
 
 
 def _disassemble() -> SetupItem:
-    try:
+    def find() -> str:
         count = len(compiler.disassemble(compiling.compile(_PROBE, arch="sm_75", name="probe")))
-    except SimulatorError as error:
-        return SetupItem("disassembler", False, str(error), "pip install 'cuda-toolkit[nvdisasm]'", needed=False)
-    return SetupItem("disassembler", count > 0, f"nvdisasm reads the kernel ({count} instructions)", needed=False)
+        return f"nvdisasm reads the kernel ({count} instructions)"
+
+    return _tried("disassembler", find, "pip install 'cuda-toolkit[nvdisasm]'")
 
 
 def _gpu() -> list[SetupItem]:
     present = detect()
     if present is None:
-        return [
-            SetupItem(
-                "GPU", False, "none found (no NVIDIA driver, or no device): kernels run on the simulator", needed=False
-            )
-        ]
+        found = "none found (no NVIDIA driver, or no device): kernels run on the simulator"
+        return [SetupItem("GPU", False, found, needed=False)]
     driver = ".".join(map(str, present.driver))
     detail = f"{present.name}, {present.arch}, {present.sms} SMs, driver for CUDA {driver}"
     gpu = SetupItem("GPU", True, detail, needed=False)
-    if compiler.version()[0] > present.driver[0]:
-        return [
-            gpu,
-            SetupItem(
-                "driver",
-                False,
-                f"the driver supports CUDA {driver}, the compiler is "
-                f"{compiler.version()[0]}.x: its kernels will not load",
-                f"{settings.install_command(f'cuda{present.driver[0]}')}  (or update the driver)",
-            ),
-        ]
+    matching, major = settings.install_command(f"cuda{present.driver[0]}"), compiler.version()[0]
+    if major > present.driver[0]:
+        detail = f"the driver supports CUDA {driver}, the compiler is {major}.x: its kernels will not load"
+        return [gpu, SetupItem("driver", False, detail, f"{matching}  (or update the driver)")]
     if settings.server():
         return [gpu]
-    usable = device.available()
-    detail = "kernels can be launched" if usable else device.why_not()
-    remedy = "" if usable else settings.install_command(f"cuda{present.driver[0]}")
-    return [gpu, SetupItem("launching", usable, detail, remedy)]
+    if device.available():
+        return [gpu, SetupItem("launching", True, "kernels can be launched")]
+    return [gpu, SetupItem("launching", False, device.why_not(), matching)]
 
 
 def _server() -> list[SetupItem]:
@@ -127,40 +122,16 @@ def _server() -> list[SetupItem]:
 
 
 def _torch() -> SetupItem:
-    try:
-        return SetupItem("torch", True, importlib.metadata.version("torch"), needed=False)
-    except importlib.metadata.PackageNotFoundError:
-        return SetupItem(
-            "torch",
-            False,
-            "not installed: no Inductor baseline, no torch tensors",
-            settings.install_command("torch"),
-            needed=False,
-        )
+    without = "not installed: no Inductor baseline, no torch tensors"
+    return _tried("torch", lambda: importlib.metadata.version("torch"), settings.install_command("torch"), without)
 
 
 def _nvcc() -> SetupItem:
-    try:
-        path = nvcc.find()
-        return SetupItem("nvcc", True, f"{nvcc.version(path)} at {path}", needed=False)
-    except MissingDependency:
-        return SetupItem(
-            "nvcc",
-            False,
-            "not found on PATH, in CUDA_HOME or in /usr/local/cuda: no CUTLASS baselines",
-            "install the CUDA Toolkit (only the baselines cutlass_sm75 and cutlass_sm80 need it)",
-            needed=False,
-        )
+    without = "not found on PATH, in CUDA_HOME or in /usr/local/cuda: no CUTLASS baselines"
+    remedy = "install the CUDA Toolkit (only the baselines cutlass_sm75 and cutlass_sm80 need it)"
+    return _tried("nvcc", lambda: f"{nvcc.version(path := nvcc.find())} at {path}", remedy, without)
 
 
 def _cutlass() -> SetupItem:
-    try:
-        return SetupItem("CUTLASS", True, f"headers {cutlass.headers()[1]}", needed=False)
-    except MissingDependency:
-        return SetupItem(
-            "CUTLASS",
-            False,
-            "not installed: no baselines cutlass_sm75 and cutlass_sm80",
-            settings.install_command("cutlass"),
-            needed=False,
-        )
+    without = "not installed: no baselines cutlass_sm75 and cutlass_sm80"
+    return _tried("CUTLASS", lambda: f"headers {cutlass.headers()[1]}", settings.install_command("cutlass"), without)

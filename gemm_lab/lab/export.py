@@ -15,6 +15,7 @@ from gemm_lab import catalog
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.config import data_dir
 from gemm_lab.lab import export_launch
+from gemm_lab.lab.actions.source import C_NAMES
 from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.compiler.nvrtc_library import config_header
@@ -23,32 +24,15 @@ from gpu_simulator.hardware.data_sheets import gpu
 
 _INCLUDE = re.compile(r'^#include "([^"]+)".*$', re.M)
 _GRID = re.compile(r"(?:\b(?:cdiv|M|N|K)\b|[\d\s+*/(),-])+")
-_C_TYPES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float", "e4m3": "__nv_fp8_e4m3"}
-# The parts of main that a problem with scales has beyond others.
+# The parts of main that a problem with scales has beyond others: those of one line; exported/scales.cu has the rest.
 _SCALES = {
-    "FILL_SCALES": """// Fills an array with 1/2, 1 and 2, or with any factors between.
-__global__ void fill_scales(float* array, size_t count, unsigned seed, bool normal) {
-  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
-    const unsigned h = hash((unsigned)i ^ hash(seed));
-    array[i] = normal ? exp2f(h * 0x1p-31f - 1.0f) : ldexpf(1.0f, (int)(h % 3) - 1);
-  }
-}
-""",
     "SCALE_PARAMETERS": ", const float* scale_a, const float* scale_b",
+    "SCALE_ARGUMENTS": ", scale_a, scale_b",
     "SCALE_FACTORS": (
         "\n           * scale_a[i / 128 * (size_t)M + row] * scale_b[col / 128 * (size_t)((K + 127) / 128) + i / 128]"
     ),
-    "MAKE_SCALES": """  float *scale_a, *scale_b;
-  const size_t scales_a = (size_t)host_cdiv(K, 128) * M, scales_b = (size_t)host_cdiv(N, 128) * host_cdiv(K, 128);
-  require(cudaMalloc(&scale_a, scales_a * sizeof *scale_a), "scales of A");
-  require(cudaMalloc(&scale_b, scales_b * sizeof *scale_b), "scales of B");
-""",
-    "FILL_SCALES_ALL": """
-    fill_scales<<<1024, 256>>>(scale_a, scales_a, 4u, normal);
-    fill_scales<<<1024, 256>>>(scale_b, scales_b, 5u, normal);
-""",
-    "SCALE_ARGUMENTS": ", scale_a, scale_b",
 }
+_SECTION = re.compile(r"^// (\w+)\n(.*?)(?=^// [A-Z_]+\n|\Z)", re.M | re.S)
 
 
 def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None = None, arch: str | None = None) -> str:
@@ -113,9 +97,8 @@ def own_kernel(source: str, grid: Sequence[str], block: Sequence[int]) -> str:
 
 def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
     problem = spec.problem
-    t_in, t_out = _C_TYPES[problem.dtype_in], _C_TYPES[problem.dtype_out]
-    values = {"a": "a", "b": "b", "c": "c", "d": "d", "m": "M", "n": "N", "k": "K", "alpha": "alpha", "beta": "beta"}
-    arguments = ", ".join(values.get(name, name) for name in problem.arguments)  # a tensor map has its own name
+    t_in, t_out = C_NAMES[problem.dtype_in], C_NAMES[problem.dtype_out]
+    arguments = ", ".join(name.upper() if name in "mnk" else name for name in problem.arguments)
     grid = ", ".join(_c_expression(expression) for expression in spec.grid)
     at_a = "row * (size_t)K + i" if problem.layout_a == "row" else "i * (size_t)M + row"
     at_b = "i * (size_t)N + col" if problem.layout_b == "row" else "col * (size_t)K + i"
@@ -124,8 +107,8 @@ def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
     )
     smem = "SMEM_BYTES" if re.search(r"constexpr\s+int\s+SMEM_BYTES", source) else "0"
     alpha, beta = ("2.0f", "-1.0f") if problem.uses_c else ("1.0f", "0.0f")
-    main = Template((Path(__file__).parent / "exported" / "main.cu").read_text(encoding="utf-8"))
-    return "\n" + main.substitute(
+    scales = _SCALES | dict(_SECTION.findall(export_launch.text("scales.cu")))
+    return "\n" + Template(export_launch.text("main.cu")).substitute(
         TENSOR_MAPS=export_launch.encoder(spec),
         T_IN=t_in,
         T_OUT=t_out,
@@ -137,7 +120,7 @@ def _main(spec: KernelSpec, config: Mapping[str, int], source: str) -> str:
         MULTIPROCESSORS=export_launch.multiprocessors(spec),
         GRID=grid,
         SMEM=smem,
-        **(_SCALES if problem.scaled else dict.fromkeys(_SCALES, "")),
+        **(scales if problem.scaled else dict.fromkeys(scales, "")),
         START=export_launch.start(spec, config, t_in, t_out, smem, arguments),
     )
 

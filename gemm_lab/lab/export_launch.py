@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from string import Template
 
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.problem import DTYPE_BYTES
@@ -17,8 +18,12 @@ def encoder(spec: KernelSpec) -> str:
     The program gets the driver's function from the runtime, so it does not have to be linked with libcuda. See CUDA
     Driver API, "Tensor Map Object Management"; CUDA Runtime API, "Driver Entry Point Access".
     """
-    text = (Path(__file__).parent / "exported" / "tensor_map.cu").read_text(encoding="utf-8")
-    return text if spec.problem.tensor_maps else ""
+    return text("tensor_map.cu") if spec.problem.tensor_maps else ""
+
+
+def text(file: str) -> str:
+    """A part of an exported program that is written in C++."""
+    return (Path(__file__).parent / "exported" / file).read_text(encoding="utf-8")
 
 
 def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:
@@ -59,23 +64,9 @@ def multiprocessors(spec: KernelSpec) -> str:
 
 def start(spec: KernelSpec, config: Mapping[str, int], t_in: str, t_out: str, smem: str, arguments: str) -> str:
     """Statements of main that define `start(set)`, which launches the kernel once, on a set of matrices."""
-    x, y, z = spec.cluster
-    clustered = spec.cluster != (1, 1, 1)
-    lines = ""
-    if clustered:
-        lines = f"""  if (grid.x % {x} || grid.y % {y} || grid.z % {z}) {{
-    std::printf("the grid %u x %u x %u is not made of whole clusters of {x} x {y} x {z}\\n", grid.x, grid.y, grid.z);
-    return 1;
-  }}
-  cudaLaunchAttribute cluster = {{}};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = {x}, cluster.val.clusterDim.y = {y}, cluster.val.clusterDim.z = {z};
-  cudaLaunchConfig_t launch = {{}};
-  launch.gridDim = grid, launch.blockDim = dim3(NUM_THREADS), launch.dynamicSmemBytes = {smem};
-  launch.attrs = &cluster, launch.numAttrs = 1;
-"""
-    run = f"gemm<<<grid, NUM_THREADS, {smem}>>>({arguments});"
-    if clustered:
+    lines, run = "", f"gemm<<<grid, NUM_THREADS, {smem}>>>({arguments});"
+    if spec.cluster != (1, 1, 1):
+        lines = Template(text("cluster.cu")).substitute(dict(zip("XYZ", spec.cluster, strict=True)), SMEM=smem)
         run = f'require(cudaLaunchKernelEx(&launch, gemm, {arguments}), "launch");'
     return f"""{lines}  const auto start = [&](int set) {{
     [[maybe_unused]] {t_in} *a = all_a + set * size_a, *b = all_b + set * size_b;

@@ -17,6 +17,7 @@ from gemm_lab.lab.run import Run
 from gemm_lab.problem import Problem
 from gemm_lab.source_text import Edit
 from gemm_look.card import folded
+from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.errors import WITHOUT_MACHINE_CODE, ConfigError, NotHere
@@ -137,10 +138,12 @@ class Kernel:
         Without `other`, an edited kernel is compared with its rung, and a rung with the rung that it extends. Raises
         `LabError` if there is no such rung.
         """
-        if other is None:
-            return source.required_changes(self)
-        base = kernel(other) if isinstance(other, str) else other
-        return Diff(base.label, self.label, base.source, self.source)
+        if other is not None:
+            base = kernel(other) if isinstance(other, str) else other
+            return Diff(base.label, self.label, base.source, self.source)
+        if (found := source.changes(self)) is None:
+            raise LabError(f"{self.name} is the first rung; name a kernel to compare it with.")
+        return found
 
     # ---- What it compiles to ----
 
@@ -281,8 +284,8 @@ class Kernel:
 
         Shown is the time around the start of a turn of the main loop, in the middle of the run. where: show the time
         around a source line, or around a region given its name.   start: show the time from this cycle on, counted from
-        the start of the SM's first block.   cycles: how many. Raises what `predict` raises, and a `LabError` for a
-        line, a region or cycles that do not exist.
+        the start of the SM's first block.   cycles: how many. Raises what `predict` raises, `ConfigError` for a region
+        and `LabError` for a line or cycles that do not exist.
         """
         from gemm_lab.lab.actions.predicting import predicted_timeline
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from gemm_lab.catalog import LadderSpec
 from gemm_lab.lab.here import RECORDED_ON, here, resolve_backend
 from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_look.card import card
-from gemm_look.table import Table
+from gemm_look.table import ShownAsTable, Table
 from gemm_results.errors import LabError
 from gemm_results.statistics import times_as_fast
 from gpu_simulator.argument_checks import as_whole, checked, shown
@@ -105,24 +105,14 @@ class Ladder:
         sizes, names = _sizes(sizes), {self.spec.ceiling}
         rows = [r for r in recorded(RECORDED_ON) if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
         rows, swept = current(rows, RECORDED_ON)
-        if not rows:
-            raise LabError(
-                f"No {regime} run of the ladder {self.name} has been recorded. To measure one, a GPU is "
-                f"needed: {here().reason or 'the GPU here can be used.'}"
-            )
+        needed = f"To measure it, a GPU is needed: {here().reason or 'the GPU here can be used.'}"
         if not {r.kernel for r in rows} & {k.name for k in self.spec.kernels}:
-            also = ", ".join(sorted({r.kernel for r in rows}))
-            raise LabError(
-                f"No rung of the ladder {self.name} has been recorded in the {regime} regime, only {also}. "
-                f"To measure the rungs, a GPU is needed: {here().reason or 'the GPU here can be used.'}"
-            )
+            only = f", only {', '.join(sorted({r.kernel for r in rows}))}" if rows else ""
+            raise LabError(f"No {regime} run of the ladder {self.name} has been recorded{only}. {needed}")
         kept = with_samples((r for r in rows if r.n in sizes), path_of(RECORDED_ON))
         if not kept:
             known = ", ".join(str(n) for n in sorted({r.n for r in rows}))
-            raise LabError(
-                f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
-                f"To measure others, a GPU is needed: {here().reason or 'the GPU here can be used.'}"
-            )
+            raise LabError(f"No run at {', '.join(map(str, sizes))} is recorded; recorded sizes are {known}. {needed}")
         kept = [self._of_this_run(r, kept) if r.kernel in names else r for r in kept]
         swept = with_samples((r for r in swept if r.n in sizes), path_of(RECORDED_ON))
         return Bench(self, kept, recorded=True, tuned=swept)
@@ -170,20 +160,10 @@ class Ladder:
         if not rungs or any(r.commit == ceiling.commit and r.ceiling_tflops == ceiling.tflops for r in rungs):
             return ceiling
         speed, like = statistics.median(r.ceiling_tflops for r in rungs), rungs[-1]
-        return replace(
-            like,
-            kernel=ceiling.kernel,
-            ladder=ceiling.ladder,
-            config=ceiling.config,
-            dtype=ceiling.dtype,
-            tflops=speed,
-            tflops_low=speed,
-            tflops_high=speed,
-            ceiling_tflops=speed,
-            ratio_ceiling=1.0,
-            ratio_cublas=speed / like.cublas_tflops if like.cublas_tflops else None,
-            samples_ms=(),
-        )
+        own = {name: getattr(ceiling, name) for name in ("kernel", "ladder", "config", "dtype")}
+        own |= dict.fromkeys(("tflops", "tflops_low", "tflops_high", "ceiling_tflops"), speed)
+        ratio = speed / like.cublas_tflops if like.cublas_tflops else None
+        return replace(like, **own, ratio_ceiling=1.0, ratio_cublas=ratio, samples_ms=())
 
     def __repr__(self) -> str:
         lines = [f"{self.name}: {self.spec.title}. {self.spec.problem.formula}"]
@@ -195,8 +175,8 @@ class Ladder:
         return card(head + Table(["kernel", "what it adds"], rows, text_columns=2).html())
 
 
-@dataclass(frozen=True)
-class Bench:
+@dataclass(frozen=True, repr=False)
+class Bench(ShownAsTable):
     """Measured or recorded rows of one ladder. It is displayed as a table; `.plot()` draws a picture.
 
     tuned: rows of the settings that a sweep chose for a size; `tflops` and `ratio` call each of them "tuned".
@@ -244,12 +224,7 @@ class Bench:
         return replace(self, rows=[row for row in self.rows if row.kernel not in above])
 
     @checked
-    def plot(
-        self,
-        lit: str | None = None,
-        n: int | None = None,
-        published: bool = True,
-    ) -> Figure:
+    def plot(self, lit: str | None = None, n: int | None = None, published: bool = True) -> Figure:
         """Plot the rungs with cuBLAS and the ceiling at size n (default: the largest). lit: a rung to highlight.
 
         published: also draw the shares of cuBLAS that a text has published for these rungs.
@@ -260,8 +235,6 @@ class Bench:
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """One plain dict per row, for `--json`."""
-        from dataclasses import asdict
-
         return [asdict(row) for row in self.rows]
 
     def _table(self) -> Table:
@@ -277,26 +250,18 @@ class Bench:
         rivals = [r for r in self.rows if r.kernel.startswith("cutlass_")]
         cutlass = {r.n: r for r in sorted(rivals, key=lambda r: r.tflops)}
         header += [f"÷ CUTLASS at {n}" for n in self.sizes if n in cutlass]
+
+        def percent(ratio: float | None) -> str:
+            return f"{100 * ratio:.1f}" if ratio else ""
+
         body = []
         for name in names:
-            cells = [by_key.get((name, n)) for n in self.sizes]
-            body.append(
-                [
-                    name,
-                    *(f"{r.tflops:.1f}" if r else "" for r in cells),
-                    *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells if plain),
-                    *(
-                        f"{100 * r.ratio_cublaslt:.1f}" if r and r.ratio_cublaslt else ""
-                        for n, r in zip(self.sizes, cells, strict=True)
-                        if n in best
-                    ),
-                    *(
-                        f"{times_as_fast(r, cutlass[n]):.3f}" if r else ""
-                        for n, r in zip(self.sizes, cells, strict=True)
-                        if n in cutlass
-                    ),
-                ]
-            )
+            at = {n: by_key.get((name, n)) for n in self.sizes}
+            speeds = [f"{r.tflops:.1f}" if r else "" for r in at.values()]
+            speeds += [percent(r and r.ratio_cublas) for n, r in at.items() if n in plain]
+            speeds += [percent(r and r.ratio_cublaslt) for n, r in at.items() if n in best]
+            speeds += [f"{times_as_fast(r, cutlass[n]):.3f}" if r else "" for n, r in at.items() if n in cutlass]
+            body.append([name, *speeds])
         return Table(header, body, self._caption())
 
     def _caption(self) -> str:
@@ -310,12 +275,6 @@ class Bench:
             f"TFLOPS, median of {r.rounds} rounds, {r.regime}, inputs N(0, 1){ceiling}, {source} on {r.gpu}, "
             f"driver {r.driver}, CUDA {r.cuda}, about {clock:,.0f} MHz, {power:.0f} W, commit {r.commit}, {r.date}"
         )
-
-    def __repr__(self) -> str:
-        return "\n".join([*self._table().lines(), self._caption()])
-
-    def _repr_html_(self) -> str:
-        return card(self._table().html())
 
 
 def _sizes(sizes: int | Iterable[int]) -> list[int]:
@@ -332,9 +291,6 @@ def _sizes(sizes: int | Iterable[int]) -> list[int]:
 def ladder(name: str) -> Ladder:
     """A ladder by its name, such as "simt" or "t4"."""
     return Ladder(catalog.ladder(name))
-
-
-__all__ = ["SIZES", "Bench", "Ladder", "here", "ladder"]
 
 
 def measured_ladders() -> list[str]:

@@ -43,7 +43,8 @@ def check_kernel(
     """Check a kernel with small integers, then with sums that cancel, then with normally distributed numbers.
 
     Returns the verdicts up to the first that failed. The second check shows whether the sums are kept in the type that
-    the ladder names; one block tile is enough for that (`sum_size`), unless the kernel is made for m × n × k.
+    the ladder names; one block tile is enough for that (`sum_size`). A kernel that does not work at one block tile is
+    checked at m × n × k, for which it may be made, and the verdict says so.
     `launch` runs the kernel, by default on the GPU (see `measure.check.check`). sms: see `Kernel.grid`.
     """
 
@@ -63,17 +64,22 @@ def check_kernel(
     asked, least = (m, n, k), sum_size(kernel, m, n, k)
 
     def checked_sums() -> Verdict:
-        if least != asked:
-            try:
-                verdict = checked("cancelling", least)
-                if verdict:
-                    return verdict
-                if checked("integers", least):
-                    where = f"Small integers give the exact result. At {' × '.join(map(str, least))}: "
-                    return replace(verdict, message=where + verdict.message)
-            except SimulatorError:
-                pass  # as below: a kernel may be made for the size that was asked for
-        return checked("cancelling", asked)
+        if least == asked:
+            return checked("cancelling", asked)
+        where = " × ".join(map(str, least))
+        try:
+            verdict = checked("cancelling", least)
+            if verdict:
+                return verdict
+            plain = checked("integers", least)
+            if plain:
+                return replace(verdict, message=f"Small integers give the exact result. At {where}: {verdict.message}")
+            why = plain.message
+        except SimulatorError as error:
+            why = str(error)
+        verdict = checked("cancelling", asked)
+        said = f"sums that cancel are exact too; one block tile alone, {where}, does not work: {why.rstrip('.')}"
+        return replace(verdict, message=said) if verdict else verdict
 
     verdicts = []
     for one in (lambda: checked("integers", asked), checked_sums, lambda: checked("normal", asked)):
@@ -116,34 +122,22 @@ def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, s
     """
     spec = kernel.spec
     settings = " ".join(f"{name}={value}" for name, value in kernel.config.items())
+    own = {"compiled": compiled, "cluster": spec.cluster, "ladder": spec.ladder, "config": settings}
     if not spec.ceiling:
         return Entry(
             label or spec.name,
             "kernel",
-            compiled,
-            partial(kernel.grid, sms=sms),
-            spec.cluster,
+            grid=partial(kernel.grid, sms=sms),
             block=kernel.block,
-            ladder=spec.ladder,
-            config=settings,
             multiplied=spec.problem.multiplied,
             arguments=tuple(kernel.problem.tokens),
             problem=kernel.problem,
+            **own,
         )
     grid = kernel.grid(1, 1, 1)
-    threads = grid[0] * grid[1] * grid[2] * compiled.threads
-    per_thread = catalog.evaluate(spec.flops_per_thread, kernel.config)
-    return Entry(
-        spec.name,
-        "ceiling",
-        compiled,
-        grid,
-        spec.cluster,
-        arguments=(("buffer", 4 * threads), 1),
-        flops=float(threads * per_thread),
-        ladder=spec.ladder,
-        config=settings,
-    )
+    threads = prod(grid) * compiled.threads
+    flops = float(threads * catalog.evaluate(spec.flops_per_thread, kernel.config))
+    return Entry(spec.name, "ceiling", grid=grid, arguments=(("buffer", 4 * threads), 1), flops=flops, **own)
 
 
 def benchmark_kernels(
@@ -225,10 +219,10 @@ def printed() -> str:
     return device.session().output
 
 
-def recorded_row(name: str, n: int, regime: str = "sustained") -> Measurement | None:
-    """The recorded row of a kernel, with its settings for that GPU, at the size nearest to n; or None."""
+def recorded_row(name: str, n: int) -> Measurement | None:
+    """The recorded sustained row of a kernel, with its settings for that GPU, at the size nearest to n; or None."""
     own = catalog.kernel(name).configure(RECORDED_ON)
-    rows = [row for row in recorded(RECORDED_ON) if row.kernel == name and row.regime == regime]
+    rows = [row for row in recorded(RECORDED_ON) if row.kernel == name and row.regime == "sustained"]
     rows = [row for row in rows if parse_settings(row.config.split()) == own]
     return min(rows, key=lambda row: abs(row.n - n)) if rows else None
 

@@ -210,9 +210,15 @@ def search(
     kernel: Launchable, compiled: Compiled, size: tuple[int, int, int], timing: str, sms: int | None = None
 ) -> Report:
     """Launch once on small integers, look for hazards, and return the report. timing: "early" or "late"."""
-    inputs = make_inputs(kernel.problem, *size, "integers", 0)
-    options = {"observers": ("hazards",), "timing": timing, **limits(*size)}
-    return launch(compiled, kernel.grid(*size, sms), inputs.arguments(), kernel.spec.cluster, **options)[1]
+    return counted(kernel, compiled, size, sms, observers=("hazards",), timing=timing)
+
+
+def counted(
+    kernel: Launchable, compiled: Compiled, size: tuple[int, int, int], sms: int | None = None, **options: Any
+) -> Report:
+    """Launch once on small integers and return the report. options: of `launch`, besides its limits."""
+    args = make_inputs(kernel.problem, *size).arguments()
+    return launch(compiled, kernel.grid(*size, sms), args, kernel.spec.cluster, **limits(*size), **options)[1]
 
 
 def study(kernel: Launchable, compiled: Compiled, size: tuple[int, int, int], sms: int | None = None) -> StudiedLaunch:
@@ -259,9 +265,7 @@ def estimate_s(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, s
     points = []
     for edge in (128, 256):
         size = tuple(-(-edge // step) * step for step in kernel.spec.size_multiples(kernel.config).values())
-        inputs = make_inputs(kernel.problem, *size, "integers", 0)
-        grid = kernel.grid(*size, sms)
-        report = launch(compiled, grid, inputs.arguments(), kernel.spec.cluster, **limits(*size))[1]
+        report = counted(kernel, compiled, size, sms)
         points.append((math.prod(size), INSTRUCTION_S * report.instructions + STEP_S * report.steps))
     (small, quick), (large, slow) = points
     slope = max(slow - quick, 0.2 * slow) / max(large - small, large / 2)

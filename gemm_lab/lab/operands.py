@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.measure import inputs
 from gemm_lab.problem import SCALES, Problem
 from gpu_simulator.errors import ConfigError, SizeError
 from gpu_simulator.hardware.number_types import dtype_of
@@ -119,9 +118,3 @@ def scales(problem: Problem, given: dict[str, Any], m: int, n: int, k: int) -> d
 def stored(array: np.ndarray, layout: str) -> np.ndarray:
     """A matrix in the layout that the kernel reads: "row" has contiguous rows, "col" contiguous columns."""
     return np.ascontiguousarray(array if layout == "row" else array.T)
-
-
-def arguments(problem: Problem, arrays: dict[str, np.ndarray], m: int, n: int, k: int, alpha: float, beta: float):
-    """The kernel's arguments in the order of its parameters. `arrays` has the arrays by name."""
-    values: dict[str, Any] = {**arrays, "m": m, "n": n, "k": k, "alpha": float(alpha), "beta": float(beta)}
-    return inputs.arguments(problem, values)

@@ -10,14 +10,15 @@ from gemm_lab.cards.hot_lines import HotLines, cost, lines_of
 from gemm_lab.lab import on_simulator
 from gemm_lab.lab.actions import pipelines, source
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.source_text import listed
 from gemm_look import theme
-from gemm_look.card import card, facts, folded, mark, printed, remark
+from gemm_look.card import card, facts, first_of, folded, mark, printed, remark
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import ConfigError
 from gpu_timing.occupancy import Occupancy
 
-SHOWN_OUTPUT = 4000  # characters of printf output
+FIELDS = (  # of a run in `gemm-lab run --json`
+    "kernel", "backend", "m", "n", "k", "passed", "error", "tflops", "timed_at", "wavefronts", "ideal_wavefronts",
+)  # fmt: skip
 SHOWN_WARNINGS = 3  # compiler warnings
 
 if TYPE_CHECKING:
@@ -118,8 +119,12 @@ class Run:
         regions: names of the regions that are shown, such as "load"; without any, the whole kernel. After a run on a
         GPU these are the simulator's counts at a small size. Raises `ConfigError` for a region that the kernel lacks.
         """
-        shown_places = set().union(*map(self._region, regions)) if regions else None
-        return self._hot_lines(self._counted(), shown_places)
+        for region in regions:
+            if not isinstance(region, str):
+                name = next(iter(self.kernel.spec.regions))
+                raise ConfigError(f"A region is named by its name, such as “{name}”, not {shown(region)}.")
+        places = set().union(*(source.places(self.kernel, region) for region in regions)) if regions else None
+        return self._hot_lines(self._counted(), places)
 
     def _hot_lines(self, report: Any, places: set[tuple[str, int]] | None = None) -> HotLines:
         where = "" if self.report else f"on the simulator at {_in_words(self._size_counted())}"
@@ -155,7 +160,7 @@ class Run:
                 raise ConfigError(f"A place is the number of a line or the name of a region, not {shown(where)}.")
             where, wanted = number, {(file, number)}
         else:
-            wanted = self._region(where)
+            wanted = source.places(self.kernel, where)
             file = min(wanted)[0]
         places = self._counted().sites_by_line(*dict.fromkeys((file, "cell", spec.file)))
         ran = {place for place, sites in places.items() if any(site.executions for site in sites)}
@@ -168,21 +173,6 @@ class Run:
                 + (f" The nearest line that did is {near}." if near else "")
             )
         return max(found, key=lambda place: place[1])
-
-    def _region(self, name: str) -> set[tuple[str, int]]:
-        """(file, line number) of all lines of a region. Raises `ConfigError` if the kernel has no such region."""
-        spec = self.kernel.spec
-        if not isinstance(name, str):
-            raise ConfigError(
-                f"A region is named by its name, such as “{next(iter(spec.regions))}”, not {shown(name)}."
-            )
-        if name not in spec.regions:
-            raise ConfigError(f"{spec.name} has no region “{name}”; it has {listed(spec.regions)}.")
-        edit, region = self.kernel.edits.get(name), spec.regions[name]
-        first, text, file = (
-            (edit.first_line, edit.text, edit.file) if edit else (region.first_line, region.text, spec.file)
-        )
-        return {(file, first + offset) for offset in range(text.count("\n") + 1)}
 
     def _counted(self) -> Any:
         """The simulator's report of this launch; after a run on a GPU, that of a launch at a small size.
@@ -211,20 +201,9 @@ class Run:
         return f"The simulator, at {_in_words(self.small.size)}, stops: {self.small.stopped}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields that `gemm-lab run --json` prints."""
-        return {
-            "kernel": self.kernel.name,
-            "backend": self.backend,
-            "m": self.m,
-            "n": self.n,
-            "k": self.k,
-            "passed": self.passed,
-            "error": None if self.passed else self.message,
-            "tflops": self.tflops,
-            "timed_at": list(self.timed_at) if self.timed_at else None,
-            "wavefronts": self.wavefronts,
-            "ideal_wavefronts": self.ideal_wavefronts,
-        }
+        """The `FIELDS`."""
+        own = {"kernel": self.kernel.name, "error": None if self.passed else self.message}
+        return {name: own.get(name, getattr(self, name, None)) for name in FIELDS}
 
     def _lines(self) -> list[tuple[str, str]]:
         spilled = self.compiled.spill_stores + self.compiled.spill_loads
@@ -266,10 +245,7 @@ class Run:
         return " on the simulator" if self.backend == "simulator" else ""
 
     def _occupancy(self) -> str:
-        if not self.compiled.registers:
-            return UNKNOWN
-        fit = self.occupancy or self.kernel.occupancy(self.compiled)
-        return f"{fit.blocks} ({fit.limit})"
+        return f"{self.occupancy.blocks} ({self.occupancy.limit})" if self.occupancy else UNKNOWN
 
     def _compiler(self) -> str:
         """What has to be said of a kernel that NVIDIA's compiler did not compile."""
@@ -299,16 +275,10 @@ class Run:
         more = len(found) - SHOWN_WARNINGS
         return found[:SHOWN_WARNINGS] + ([f"… {more} more, in .compiled.warnings"] if more > 0 else [])
 
-    def _printed(self) -> str:
-        """The beginning of what the kernel printed, at most `SHOWN_OUTPUT` characters; `output` has all of it."""
-        text = self.output.strip()
-        more = f"\n… {len(text) - SHOWN_OUTPUT:,} more characters, in .output" if len(text) > SHOWN_OUTPUT else ""
-        return text[:SHOWN_OUTPUT] + more
-
     def __repr__(self) -> str:
         lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
         lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
-        below = (self._untimed(), self._stopped(), *self._warned(), *self._small_print(), self._printed())
+        below = (self._untimed(), self._stopped(), *self._warned(), *self._small_print(), first_of(self.output))
         lines += [f"      {text}" for text in below if text]
         return "\n".join(lines)
 
@@ -327,7 +297,7 @@ class Run:
         body += "".join(remark(text) for text in self._warned())
         body += "".join(remark(text, "small") for text in self._small_print())
         if self.output.strip():
-            body += folded("printed by the kernel", printed(self._printed()))
+            body += folded("printed by the kernel", printed(first_of(self.output)))
         return card(body, theme.GOOD if self.passed else theme.BAD)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -145,50 +146,41 @@ def simulate(
     What is wrong with the kernel or the call is shown as a sentence; `Simulation.error` has it, and nothing is raised.
     """
     try:
-        compiling = _compiling(arch, include, defines, std)
-        launching = _launching(dynamic_smem_bytes, hazards, timing, max_seconds, exact)
-        launching["observers"] = ("hazards",) if launching.pop("hazards") else ()
-        if not isinstance(symbols, (Mapping, type(None))):
-            raise ConfigError(f"symbols is a dict from names of variables to their contents, not {shown(symbols)}.")
-        if not isinstance(uninit, (list, tuple)) or any(
-            as_whole(one) is None and not isinstance(one, str) for one in uninit
-        ):
-            raise ConfigError(
-                f'uninit is a list of numbers of arguments, from 0, or of members such as "0.1", not {shown(uninit)}.'
-            )
-        launching |= {"symbols": symbols, "uninit": uninit, "grid": grid, "block": block, "cluster": cluster}
-        if not isinstance(args, (list, tuple)):
-            raise ConfigError(f"args is a list with one item for each parameter, not {shown(args)}.")
+        include = [include] if isinstance(include, (str, Path)) else include
+        _require(include, (list, tuple), "include is a list of folders")
+        _require(defines, (Mapping, type(None)), "defines is a dict of macros and their values")
+        _require(std, (str, type(None)), "std is a C++ standard such as 'c++20'")
+        _require(args, (list, tuple), "args is a list with one item for each parameter")
+        _require(rows, (Mapping, type(None)), "rows is a dict from shared arrays to elements of their rows")
+        _require(symbols, (Mapping, type(None)), "symbols is a dict from names of variables to their contents")
+        wanted = 'uninit is a list of numbers of arguments, from 0, or of members such as "0.1"'
+        _require(uninit, (list, tuple), wanted)
+        if any(as_whole(one) is None and not isinstance(one, str) for one in uninit):
+            raise ConfigError(f"{wanted}, not {shown(uninit)}.")
         if not isinstance(kernel, (str, type(None))):
-            raise ConfigError(
-                f"The kernel is named by a text, not {shown(kernel)}. Write grid=…, block=… and args=… with their "
-                "names."
-            )
-        if not isinstance(rows, (Mapping, type(None))):
-            raise ConfigError(f"rows is a dict from shared arrays to elements of their rows, not {shown(rows)}.")
+            named = "Write grid=…, block=… and args=… with their names."
+            raise ConfigError(f"The kernel is named by a text, not {shown(kernel)}. {named}")
+        launching = _plain(arch, dynamic_smem_bytes, hazards, timing, max_seconds, exact)
+        compiling = {"arch": launching.pop("arch"), "include": include, "defines": defines, "std": std}
+        launching["observers"] = ("hazards",) if launching.pop("hazards") else ()
+        launching |= {"symbols": symbols, "uninit": uninit, "grid": grid, "block": block, "cluster": cluster}
         return simulated(compiled_kernel(source, kernel, **compiling), args, defines, rows, **launching)
     except SimulatorError as error:
         return Simulation(error)
 
 
 @checked
-def _launching(
-    dynamic_smem_bytes: int, hazards: bool, timing: str, max_seconds: float | None, exact: bool | None
+def _plain(
+    arch: str, dynamic_smem_bytes: int, hazards: bool, timing: str, max_seconds: float | None, exact: bool | None
 ) -> dict[str, Any]:
+    """The options of plain types, which `checked` has checked, by name."""
     return locals()
 
 
-@checked
-def _compiling(arch: str, include: Any, defines: Any, std: Any) -> dict[str, Any]:
-    if isinstance(include, (str, Path)):
-        include = [include]
-    if not isinstance(include, (list, tuple)):
-        raise ConfigError(f"include is a list of folders, not {shown(include)}.")
-    if not isinstance(defines, (Mapping, type(None))):
-        raise ConfigError(f"defines is a dict of macros and their values, not {shown(defines)}.")
-    if not isinstance(std, (str, type(None))):
-        raise ConfigError(f"std is a C++ standard such as 'c++20', not {shown(std)}.")
-    return {"arch": arch, "include": include, "defines": defines, "std": std}
+def _require(value: Any, kinds: tuple[type, ...], says: str) -> None:
+    """Raise `ConfigError` for a value of none of these types."""
+    if not isinstance(value, kinds):
+        raise ConfigError(f"{says}, not {shown(value)}.")
 
 
 def simulated(
@@ -225,11 +217,10 @@ class Costs(NamedTuple):
 def costs(made: StudiedLaunch, report: Any, listing: Sequence[tuple[str, int, str]]) -> Costs:
     """What each line of `listing`, (file, number, text), costs in a launch. report: that of the launch, by line."""
     accesses = list(made.recorded.global_())
-    least = {access.site: 0 for access in accesses}
+    needed, full = Counter[int](), {access.site for access in accesses if access.full}
     for access in accesses:
-        least[access.site] += int((access.least() * access.counts).sum())
-    least = {site: min(count, report.sites[site].sectors) for site, count in least.items()}
-    least = {site: count for site, count in least.items() if not any(a.full for a in accesses if a.site == site)}
+        needed[access.site] += int((access.least() * access.counts).sum())
+    least = {site: min(count, report.sites[site].sectors) for site, count in needed.items() if site not in full}
     lines = simulated_lines(report, listing, least)
     numbers = {id(site): number for number, site in enumerate(report.sites)}
     places = report.sites_by_line(*dict.fromkeys(file for file, _, _ in listing))

@@ -10,6 +10,7 @@ const CPP = "text/x-c++src";
 const MAGIC = /^\s*%%kernel\b/;
 const LOOK = `
 .jp-Notebook .jp-RenderedMarkdown > :is(p, ul, ol, blockquote, details) { max-width: 68ch; }
+.jp-Notebook .jp-RenderedMarkdown > table { margin-left: 0; }
 body[data-jp-theme-light="false"] .jp-Notebook :is(.jp-RenderedImage, .jp-RenderedMarkdown, .jp-RenderedHTMLCommon) img {
   filter: invert(0.93) hue-rotate(180deg) saturate(1.15);
 }`;

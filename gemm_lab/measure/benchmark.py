@@ -198,50 +198,42 @@ def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) 
     chosen = {report["label"]: report["config"] for report in answer["entries"] if report.get("config")}
     by_label = {entry.label: entry for entry in entries}
     first = {by_label[label].kind: label for label in reversed(timed)}
+    conditions = {name: _median(answer["readings"], name) for name in ("sm_clock_mhz", "power_w")}
+    conditions |= {name: str(answer.get(name, "unknown")) for name in ("gpu", "driver", "cuda")}
+    conditions |= {"commit": commit(), "date": datetime.date.today().isoformat()}
 
-    def against(label: str, other: str | None) -> tuple[float | None, float | None]:
+    def against(name: str, kind: str, label: str) -> dict[str, float | None]:
+        other = first.get(kind)
         if other is None:
-            return None, None
-        work, other_work = by_label[label].work(m, n, k), by_label[other].work(m, n, k)
-        return (rate(timed[other], other_work).median, ratio(timed[label], work, timed[other], other_work))
+            return {f"{name}_tflops": None, f"ratio_{name}": None}
+        work, others = by_label[label].work(m, n, k), by_label[other].work(m, n, k)
+        compared = ratio(timed[label], work, timed[other], others)
+        return {f"{name}_tflops": rate(timed[other], others).median, f"ratio_{name}": compared}
 
     found = []
     for label, samples in timed.items():
         entry = by_label[label]
         speed = rate(samples, entry.work(m, n, k))
-        cublas_tflops, ratio_cublas = against(label, first.get("cublas"))
-        cublaslt_tflops, ratio_cublaslt = against(label, first.get(best_library(entry.problem or problem)))
-        ceiling_tflops, ratio_ceiling = against(label, first.get("ceiling"))
-        found.append(
-            Measurement(
-                label,
-                entry.ladder,
-                chosen.get(label, entry.config),
-                answer["regime"],
-                m,
-                n,
-                k,
-                f"{entry.multiplied or problem.multiplied}/{problem.dtype_acc}",
-                speed.median,
-                speed.low,
-                speed.high,
-                cublas_tflops,
-                ratio_cublas,
-                cublaslt_tflops,
-                ratio_cublaslt,
-                ceiling_tflops,
-                ratio_ceiling,
-                len(samples),
-                _median(answer["readings"], "sm_clock_mhz"),
-                _median(answer["readings"], "power_w"),
-                str(answer.get("gpu", "unknown")),
-                str(answer.get("driver", "unknown")),
-                str(answer["cuda"]),
-                commit(),
-                datetime.date.today().isoformat(),
-                tuple(samples),
-            )
+        row = Measurement(
+            kernel=label,
+            ladder=entry.ladder,
+            config=chosen.get(label, entry.config),
+            regime=answer["regime"],
+            m=m,
+            n=n,
+            k=k,
+            dtype=f"{entry.multiplied or problem.multiplied}/{problem.dtype_acc}",
+            tflops=speed.median,
+            tflops_low=speed.low,
+            tflops_high=speed.high,
+            **against("cublas", "cublas", label),
+            **against("cublaslt", best_library(entry.problem or problem), label),
+            **against("ceiling", "ceiling", label),
+            rounds=len(samples),
+            samples_ms=tuple(samples),
+            **conditions,
         )
+        found.append(row)
     return found
 
 
@@ -255,17 +247,10 @@ def commit() -> str:
 
     A "+" follows the commit of a checkout in which tracked files differ from it.
     """
-    git = ["git", "-C", str(settings.PACKAGE.parent)]
     if named := os.environ.get("GEMM_LAB_COMMIT", "").strip():
         return named
+    git = ["git", "-C", str(settings.PACKAGE.parent), "describe", "--always", "--exclude=*", "--abbrev=7", "--dirty=+"]
     try:
-        name = subprocess.run([*git, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, timeout=10)
-        changed = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return subprocess.run(git, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
         return "none"
-    return name.stdout.strip() + ("+" if changed.stdout.strip() else "") if name.returncode == 0 else "none"

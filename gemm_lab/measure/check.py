@@ -28,7 +28,6 @@ class Verdict:
     message: the result in a sentence.   first_bad: (row, column) of the first wrong element.
     error: ‖out − ref‖/‖ref‖, or for whole numbers the largest |out − ref|.   bound: the largest error that passes.
     bad_tiles: (row, column) of up to eight block tiles with wrong elements.   wrong: number of wrong elements.
-    milliseconds: the time of the only launch, if it was measured.
     """
 
     passed: bool
@@ -38,7 +37,6 @@ class Verdict:
     bound: float
     bad_tiles: tuple[tuple[int, int], ...] = ()
     wrong: int = 0
-    milliseconds: float | None = None
 
     def __bool__(self) -> bool:
         return self.passed
@@ -69,33 +67,25 @@ def verdict(
     got = np.asarray(out).astype(np.float64)
     if got.shape != ref.shape:
         return Verdict(False, f"D has shape {got.shape}; it has to be {ref.shape}.", (0, 0), math.inf, 0.0)
-    finite = np.isfinite(got)
-    exact = kind != "normal"
+    finite, exact = np.isfinite(got), kind != "normal"
     expected = rounded(ref, problem) if exact else ref
     with np.errstate(invalid="ignore"):
         difference = np.where(finite, np.abs(got - expected), np.inf)
-    if exact:
-        right, limit, error = got == expected, 0.0, float(difference.max(initial=0.0))
-    else:
-        absolute, relative = element_limits(problem, k, scales(problem)[0])
-        right, limit = difference <= absolute + relative * np.abs(ref), bound(problem, k, ref.size)
-        norm = float(np.linalg.norm(ref))
-        error = float(np.linalg.norm(difference)) / norm if norm else float(np.linalg.norm(difference))
-    wrong = ~(right & finite)
-    count = int(wrong.sum())
-    if count == 0 and error <= limit:
-        return Verdict(True, _passing(kind, error, limit), None, error, limit)
-    if count == 0:
-        return Verdict(
-            False,
-            f"Every element is close, but the relative error {error:.2e} exceeds {limit:.2e}, the "
-            f"most that {problem.dtype_acc} accumulation of {k:,} products explains.",
-            None,
-            error,
-            limit,
-        )
+    absolute, relative = (0.0, 0.0) if exact else element_limits(problem, k, scales(problem)[0])
+    wrong = ~(difference <= absolute + relative * np.abs(ref))
     row, column = (int(index) for index in np.unravel_index(np.argmax(wrong), wrong.shape))
     tiles = bad_tiles(wrong, block)
+    found = {
+        "wrong": int(wrong.sum()),
+        "nonfinite": int((~finite).sum()),
+        "first_bad": (row, column),
+        "largest": float(difference.max(initial=0.0)),
+        "relative_error": float(np.linalg.norm(difference)) / (float(np.linalg.norm(ref)) or 1.0),
+        "bad_tiles": tiles[:8],
+        "got": got[row, column],
+        "expected": expected[row, column],
+    }
+    hint = None
     if kind == "cancelling" and finite.all():  # small numbers have shown other mistakes
         exponent, products = large_products(problem, k)
         hint = (
@@ -103,10 +93,38 @@ def verdict(
             f"is not kept in {problem.dtype_acc}"
             + (f" after each {problem.promotion} of K." if problem.promotion else ".")
         )
-    else:
+    elif found["wrong"]:
         hint = guess(got, expected, wrong, tiles, block, kind, problem, inputs)
-    message = _failing((row, column), got[row, column], expected[row, column], count, wrong.size, block, hint)
-    return Verdict(False, message, (row, column), error, limit, tuple(tiles[:8]), count)
+    return judge(found, problem, k, kind, ref.size, block, hint)
+
+
+def judge(
+    found: dict[str, Any],
+    problem: Problem,
+    k: int,
+    kind: str,
+    size: int,
+    block: Sequence[int],
+    hint: str | None = None,
+) -> Verdict:
+    """The verdict on a comparison of `size` elements, as the worker's `gpu_runner.timing.verify.summary` has it.
+
+    hint: the likely mistake.
+    """
+    exact, wrong = kind != "normal", found["wrong"]
+    error = math.inf if found["nonfinite"] else found["largest" if exact else "relative_error"]
+    limit = 0.0 if exact else bound(problem, k, size)
+    if not wrong and error <= limit:
+        return Verdict(True, _passing(kind, error, limit), None, error, limit)
+    if not wrong:
+        most = f"the most that {problem.dtype_acc} accumulation of {k:,} products explains"
+        message = f"Every element is close, but the relative error {error:.2e} exceeds {limit:.2e}, {most}."
+        return Verdict(False, message, None, error, limit)
+    if hint is None and found["nonfinite"]:
+        hint = ALL_NAN if found["nonfinite"] == size else f"NaN or infinite: {found['nonfinite']:,}."
+    at, tiles = tuple(found["first_bad"]), tuple(tuple(tile) for tile in found["bad_tiles"])
+    message = _failing(at, found["got"], found["expected"], wrong, size, block, hint)
+    return Verdict(False, message, at, error, limit, tiles, wrong)
 
 
 def bad_tiles(wrong: np.ndarray, block: Sequence[int]) -> list[tuple[int, int]]:
@@ -174,23 +192,26 @@ def check(
     "cancelling"; otherwise NumPy does this in this process. A kernel that overwrites an operand other than D does not
     pass if the check runs here.
     """
-    if launch is None and max(m, n, k) > NUMPY_UP_TO and kind != "cancelling":
-        return _on_device(compiled, problem, grid, m, n, k, tuple(block or (128, 128)), kind, seed, cluster)
+    if launch is None:
+        import gpu_runner as device  # only where there is a GPU
+
+        if max(m, n, k) > NUMPY_UP_TO and kind != "cancelling":
+            block, alpha, beta = tuple(block or (128, 128)), *scales(problem)
+            found = device.run_guarded(
+                compiled, "verify", grid=grid, cluster=cluster, timeout_s=None, flops=problem.flops(m, n, k),
+                args=lambda: make_inputs(problem, m, n, k, "normal", seed).arguments(),
+                compiled=device.payload(compiled), arguments=problem.tokens, problem=wire_problem(problem),
+                m=m, n=n, k=k, kind=kind, limit=integer_limit(problem, k) if kind == "integers" else 0,
+                alpha=alpha, beta=beta, limits=element_limits(problem, k, alpha), block=block[:2], seed=seed,
+            )  # fmt: skip
+            return judge(found, problem, k, kind, m * n, block)
+        launch = device.launch
     inputs = make_inputs(problem, m, n, k, kind, seed)
-    arrays = (launch or _launched)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster)
+    arrays = launch(compiled, grid=grid, args=inputs.arguments(), cluster=cluster)
     out = arrays[problem.arrays.index("d")]
     found = verdict(out, reference(inputs), kind, problem, k, block, inputs)
     says = _changed(inputs, arrays)
     return replace(found, passed=False, message=f"{found.message.rstrip('.')}; {says}") if says else found
-
-
-def _launched(
-    compiled: Any, *, grid: tuple[int, int, int], args: Sequence[Any], cluster: tuple[int, int, int]
-) -> Sequence[np.ndarray]:
-    """`gpu_runner.launch`, which is loaded only where there is a GPU."""
-    import gpu_runner as device
-
-    return device.launch(compiled, grid=grid, args=args, cluster=cluster)
 
 
 def _changed(inputs: Inputs, arrays: Sequence[np.ndarray]) -> str:
@@ -208,51 +229,3 @@ def wire_problem(problem: Problem) -> dict[str, Any]:
         name: getattr(problem, name)
         for name in ("dtype_in", "dtype_acc", "dtype_out", "layout_a", "layout_b", "uses_c", "multiplied", "scaled")
     }
-
-
-def _on_device(
-    compiled: Any,
-    problem: Problem,
-    grid: tuple[int, int, int],
-    m: int,
-    n: int,
-    k: int,
-    block: tuple[int, ...],
-    kind: str,
-    seed: int,
-    cluster: tuple[int, int, int],
-) -> Verdict:
-    import gpu_runner as device
-
-    alpha, beta = scales(problem)
-    limit = integer_limit(problem, k) if kind == "integers" else 0
-    limits = element_limits(problem, k, alpha)
-    found = device.run_guarded(
-        compiled, "verify", grid=grid, cluster=cluster, timeout_s=None,
-        flops=problem.flops(m, n, k),
-        args=lambda: make_inputs(problem, m, n, k, "normal", seed).arguments(),
-        compiled=device.payload(compiled), arguments=problem.tokens, problem=wire_problem(problem),
-        m=m, n=n, k=k, kind=kind, limit=limit, alpha=alpha, beta=beta, limits=limits, block=block[:2], seed=seed,
-    )  # fmt: skip
-    return judge(found, problem, k, kind, m * n, block)
-
-
-def judge(found: dict[str, Any], problem: Problem, k: int, kind: str, size: int, block: Sequence[int]) -> Verdict:
-    """The verdict on a comparison that the worker made (`gpu_runner.timing.verify.summary`)."""
-    exact = kind == "integers"
-    error = found["largest"] if exact else found["relative_error"]
-    if found["nonfinite"]:
-        error = math.inf
-    limit = 0.0 if exact else bound(problem, k, size)
-    if not found["wrong"] and error <= limit:
-        return Verdict(True, _passing(kind, error, limit), None, error, limit, milliseconds=found["kernel_ms"])
-    tiles = tuple(tuple(tile) for tile in found["bad_tiles"])
-    if not found["wrong"]:
-        message = f"Every element is close, but the relative error {error:.2e} exceeds {limit:.2e}."
-        return Verdict(False, message, None, error, limit, milliseconds=found["kernel_ms"])
-    at = tuple(found["first_bad"])
-    hint = f"NaN or infinite: {found['nonfinite']:,}." if found["nonfinite"] else None
-    if found["nonfinite"] == size:
-        hint = ALL_NAN
-    message = _failing(at, found["got"], found["expected"], found["wrong"], size, block, hint)
-    return Verdict(False, message, at, error, limit, tiles, found["wrong"], found["kernel_ms"])

@@ -77,10 +77,7 @@ def _mistakes(inputs: Inputs, block: Sequence[int]) -> Iterator[tuple[np.ndarray
         c = inputs.c.astype(np.float64)
         yield inputs.alpha * right, "It equals alpha·A·B: beta·C is missing."
         yield right + added, "It equals A·B + beta·C: alpha is missing."
-        yield (
-            inputs.beta * right + inputs.alpha * c,
-            "It equals beta·A·B + alpha·C: alpha and beta are exchanged.",
-        )
+        yield inputs.beta * right + inputs.alpha * c, "It equals beta·A·B + alpha·C: alpha and beta are exchanged."
         yield inputs.alpha * right + c, "It equals alpha·A·B + C: beta is missing."
         yield inputs.alpha * right - added, "It equals alpha·A·B - beta·C: the sign of beta·C is wrong."
     if inputs.m == inputs.k:
@@ -91,18 +88,12 @@ def _mistakes(inputs: Inputs, block: Sequence[int]) -> Iterator[tuple[np.ndarray
     if 0 < step < inputs.k:
         for candidate, sentence in products_of_wrong_tiles(a, b, block):
             yield inputs.alpha * candidate + added, sentence
-        yield (
-            inputs.alpha * (a[:, :step] @ b[:step]) + added,
-            f"It looks as if the sum stopped after the first BLOCK_K = {step} of K.",
-        )
-        yield (
-            inputs.alpha * (a[:, :-step] @ b[:-step]) + added,
-            f"It looks as if the last BLOCK_K = {step} of K were missing.",
-        )
-        yield (
-            inputs.alpha * (a[:, step:] @ b[step:]) + added,
-            f"It looks as if the first BLOCK_K = {step} of K were missing.",
-        )
+        for part, says in (
+            (slice(step), "the sum stopped after the first BLOCK_K = {} of K"),
+            (slice(-step), "the last BLOCK_K = {} of K were missing"),
+            (slice(step, None), "the first BLOCK_K = {} of K were missing"),
+        ):
+            yield inputs.alpha * (a[:, part] @ b[part]) + added, f"It looks as if {says.format(step)}."
 
     for (name, side), across in product((("A", a), ("B", b)), dict.fromkeys((8, 16, *filter(None, block)))):
         for how, swap in (("is transposed", _turned), ("has two of its 8 × 8 quarters exchanged", _quarters)):
@@ -144,7 +135,7 @@ def _exchanged(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray, inputs:
     places: dict[int, int] = {}
     for number in np.flatnonzero(off)[:MOVED]:
         same = (np.abs(right - found[number]) <= 1).mean(1)
-        if same.max() < 0.9:
+        if same.max() < 0.9 or same[number] == same.max():
             return ""
         places[int(number)] = int(same.argmax())
     if len(set(places.values())) < max(len(places), 2):

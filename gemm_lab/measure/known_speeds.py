@@ -33,31 +33,22 @@ class Known:
 
 def burst(gpu: str, kernel: str, config: dict[str, int], m: int, n: int, k: int) -> Measurement | None:
     """The recorded burst of a rung with these settings on a GPU, given its key; None if there is none."""
-    return next(
-        (
-            row
-            for row in results.recorded(gpu)
-            if (row.kernel, row.regime, row.m, row.n, row.k) == (kernel, "burst", m, n, k)
-            and parse_settings(row.config.split()) == config
-        ),
-        None,
-    )
+    for row in results.recorded(gpu):
+        alike = (row.kernel, row.regime, row.m, row.n, row.k) == (kernel, "burst", m, n, k)
+        if alike and parse_settings(row.config.split()) == config:
+            return row
+    return None
 
 
 def known_speeds(gpu: str, ladder: str) -> list[Known]:
     """All of a GPU, given its key, and a ladder."""
     recorded = {(row.kernel, row.config, row.n): row.tflops for row in results.recorded(gpu) if row.regime == "burst"}
-    rows = [
-        row
-        for row in read_rows(data_dir("results") / "predicted" / BURSTS)
-        if row["gpu"] == gpu and row["kernel"].split("/")[0] == ladder and row["tflops"]
-    ]
-    keys = [(row["kernel"], row["config"], int(row["n"])) for row in rows]
-    found = [
-        Known(key[0], key[2], float(row["tflops"]) / recorded[key] - 1)
-        for key, row in zip(keys, rows, strict=True)
-        if key in recorded
-    ]
+    found = []
+    for row in read_rows(data_dir("results") / "predicted" / BURSTS):
+        kernel, n = row["kernel"], int(row["n"])
+        speed = recorded.get((kernel, row["config"], n))
+        if row["gpu"] == gpu and kernel.split("/")[0] == ladder and row["tflops"] and speed:
+            found.append(Known(kernel, n, float(row["tflops"]) / speed - 1))
     for one in blind_trials.trials():
         if one.family == ladder and data_sheets.gpu(one.gpu).key == gpu and one.seconds:
             predicted = one.predicted / (1e6 * constants(gpu)[f"clock_{_kind(ladder)}_mhz"])

@@ -84,9 +84,9 @@ def parse_line(line: str) -> Line:
     parser.add_argument("--as", dest="alias")
     parser.add_argument("-n", type=int, default=DEFAULT_N)
     parser.add_argument("--set", dest="settings", action="append", default=[])
-    parser.add_argument("--no-run", action="store_true")
+    parser.add_argument("--no-run", dest="run", action="store_false")
     parser.add_argument("--exercise", action="store_true")
-    parser.add_argument("--no-speed", action="store_true")  # where the speed would answer a later question
+    parser.add_argument("--no-speed", dest="timed", action="store_false")  # where it answers a later question
     parser.add_argument("--after")  # the rung's own text, which is shown when this exercise is solved
     if strange := re.search("[“”„‘’–—−\u00a0]", line):
         raise ConfigError(f"%%kernel: {strange[0]!r} comes from a word processor; type the line with \", ' and - anew.")
@@ -96,20 +96,11 @@ def parse_line(line: str) -> Line:
         raise ConfigError(f"%%kernel: {error}.") from None
     if not words:
         raise ConfigError("%%kernel needs the name of a kernel, such as t4/03_swizzled.")
-    options = parser.parse_args(words)
-    if options.alias and (not options.alias.isidentifier() or iskeyword(options.alias)):
-        raise ConfigError(f"“{options.alias}” cannot be a variable; choose a name such as mine.")
-    return Line(
-        options.name,
-        options.region,
-        options.alias,
-        options.n,
-        parse_settings(options.settings),
-        not options.no_run,
-        options.exercise,
-        not options.no_speed,
-        options.after,
-    )
+    options = vars(parser.parse_args(words))
+    alias = options["alias"]
+    if alias and (not alias.isidentifier() or iskeyword(alias)):
+        raise ConfigError(f"“{alias}” cannot be a variable; choose a name such as mine.")
+    return Line(**options | {"settings": parse_settings(options["settings"])})
 
 
 def kernel_of_cell(line: Line, text: str) -> Kernel:
@@ -206,15 +197,8 @@ def _of_the_text(made: Kernel, line: Line, cell: str) -> list[Diagnostic]:
     code = blanked(cell)
     if not code.strip():
         known = f'regions["{line.region}"]' if line.region else "source"
-        return [
-            Diagnostic(
-                "cell",
-                2,
-                "error",
-                "there is no code in this cell; "
-                f'print(lab.kernel("{made.name}").{known}) shows what the file has there',
-            )
-        ]
+        says = f'there is no code in this cell; print(lab.kernel("{made.name}").{known}) shows what the file has there'
+        return [Diagnostic("cell", 2, "error", says)]
     if found := unmatched_brace(tokens(cell)):
         offset, count = found
         number = code.count("\n", 0, offset)

@@ -6,8 +6,8 @@ solution.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from gemm_lab.notebook.cells import Line, parse_line
 from gemm_lab.notebook.judges.cuda_tokens import tokens
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than, listing_without, not_solved
 from gemm_lab.notebook.unbound import session_notebook
-from gemm_lab.notebook_files import notebooks_of
+from gemm_lab.notebook_files import cells_of_the_series
 from gpu_simulator.errors import SimulatorError
 
 MISSING = "// (the text of your cell)"
@@ -48,18 +48,15 @@ def kernel_of_exercise(name: str, criteria: Mapping[str, Any]) -> Kernel:
 def solutions_ahead(made: Kernel) -> dict[tuple[str, int], str]:
     """{(file, line number): exercise} of the lines of a kernel that solve an exercise which lies ahead of the reader.
 
-    These are the exercises of the notebook that the session runs and of later ones, without those that it has solved.
-    A region whose text in the file is handed out as it is, such as the beginning of a change, solves nothing.
+    These are the exercises of the notebook that the session runs and of later ones, without those that are solved. A
+    region whose text in the file is handed out as it is, such as the beginning of a change, solves nothing.
     """
     number = session_notebook()
     if not number or made.whole:
         return {}
-    ahead = not_solved(made.name, number)
-    return hidden_lines(made, {region: name for region, name in ahead.items() if _solves(made, region, name)})
-
-
-def _solves(made: Kernel, region: str, name: str) -> bool:
-    return tokens(made.spec.regions[region].text) != tokens(handed_out(name)[1])
+    ahead, regions = not_solved(made.name, number), made.spec.regions
+    solving = {r: name for r, name in ahead.items() if tokens(regions[r].text) != tokens(handed_out(name)[1])}
+    return hidden_lines(made, solving)
 
 
 @lru_cache(maxsize=64)
@@ -68,18 +65,12 @@ def handed_out(name: str) -> tuple[Line | None, str]:
 
     The cell is the first of its kind after the one that contains `lab.exercise("NAME")`.
     """
-    for path in notebooks_of(name[:2]):
-        try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        except (OSError, ValueError, KeyError, TypeError):  # no notebook any more
-            continue
-        begin = next((place for place, text in enumerate(texts) if f'lab.exercise("{name}")' in text), len(texts))
-        for text in texts[begin:]:
-            first, _, below = text.partition("\n")
-            if first.startswith("%%kernel ") and "--exercise" in first.split():
-                try:
-                    return parse_line(first.removeprefix("%%kernel ")), below.rstrip("\n")
-                except SimulatorError:
-                    break
+    texts = [text for kind, text in cells_of_the_series().get(name[:2], ()) if kind == "code"]
+    begin = next((place for place, text in enumerate(texts) if f'lab.exercise("{name}")' in text), len(texts))
+    for text in texts[begin:]:
+        first, _, below = text.partition("\n")
+        if first.startswith("%%kernel ") and "--exercise" in first.split():
+            with suppress(SimulatorError):
+                return parse_line(first.removeprefix("%%kernel ")), below.rstrip("\n")
+            break
     return None, ""

@@ -7,25 +7,22 @@ wrong answer raises `WrongAnswer`, so a notebook that is run as a whole stops th
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
-from gemm_lab.courses import NONE, Room, entries, judges
+from gemm_lab.courses import Room, entries, judges, one_of
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.on_simulator import still_at_work
 from gemm_lab.notebook.cells import Uncompiled, superseded
 from gemm_lab.notebook.exercise_kernel import kernel_of_exercise, whole_kernel
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
-from gemm_lab.notebook.later_exercises import solved
 from gemm_lab.notebook.remembered.solved import remember
 from gemm_lab.notebook.speed_beside import speed_beside
-from gemm_lab.source_text import listed
 from gemm_look import theme
 from gemm_look.card import card, facts, folded, mark, message
 from gemm_results.errors import LabError
@@ -36,22 +33,12 @@ KERNEL = "kernel"  # the judge of an exercise about a kernel; the others belong 
 _PTX_LINE = re.compile(r", PTX line \d+")  # of no use in a refusal, because the learner's line stands before it
 
 
-class Asked(Protocol):
-    """What a refusal needs to know of an exercise or a puzzle."""
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def hint(self) -> str: ...
-
-
 class WrongAnswer(LabError):
-    """The answer does not solve the exercise; `reasons` has a sentence for each thing that is wrong."""
+    """The answer does not solve the exercise or puzzle; `reasons` has a sentence for each thing that is wrong."""
 
     is_card = True  # its HTML has a frame already
 
-    def __init__(self, exercise: Asked, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
+    def __init__(self, exercise: Any, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
         self.exercise, self.reasons, self.judgement = exercise, reasons, judgement
         super().__init__(f"{exercise.title}: not yet. " + " ".join(reasons))
 
@@ -104,7 +91,6 @@ class Exercise:
             verdict = judge_kernel(self, answer, choices, seed)
         else:
             verdict = judges()[self.judge](self, answer, choices)
-        solved.add(self.name)
         remember(self.name)
         return verdict
 
@@ -191,6 +177,13 @@ def numbers_of(exercise: Exercise, choices: dict[str, int], names: tuple[str, ..
     return [int(choices[name]) for name in names]
 
 
+def settled(exercise: Exercise, reasons: list[str], facts: list[tuple[str, str]]) -> Solved:
+    """What a judge returns: `Solved` with the facts. Raises `WrongAnswer` if there are reasons to refuse the answer."""
+    if reasons:
+        raise WrongAnswer(exercise, reasons)
+    return Solved(exercise.title, facts)
+
+
 @lru_cache(maxsize=1)
 def exercises() -> dict[str, Exercise]:
     """All exercises by name. Raises `ConfigError` for a bad entry in exercises.toml."""
@@ -207,15 +200,4 @@ def exercises() -> dict[str, Exercise]:
 @checked
 def exercise(name: str) -> Exercise:
     """An exercise by name. Raises `LabError` for an unknown name; the message lists similar names."""
-    if name in exercises():
-        return exercises()[name]
-    if not exercises():
-        raise LabError(f"There is no exercise {shown(name)}. {NONE}")
-    near = difflib.get_close_matches(name, exercises(), n=3, cutoff=0.3)
-    near = near or [known for known in exercises() if name and known.startswith(name[:2])]
-    hint = (
-        f"Did you mean {listed(near)}?"
-        if near
-        else (f"A name begins with the number of its notebook, such as {listed(list(exercises())[:3])}.")
-    )
-    raise LabError(f"There is no exercise {shown(name)}. {hint}")
+    return one_of(exercises(), "exercise", name)

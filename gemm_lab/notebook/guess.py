@@ -8,7 +8,6 @@ folder, so they are still there after a restart of the notebook.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import math
 import numbers
@@ -20,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.courses import NONE, entries
+from gemm_lab.courses import entries, one_of
 from gemm_lab.notebook.remembered.kept import Kept
 from gemm_lab.notebook.widgets.asleep import live, show_beside
 from gemm_look import theme
 from gemm_look.card import card, folded, mark
-from gemm_results.errors import LabError
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError
 
@@ -62,13 +60,10 @@ class Guess:
         self.exact, self.factor = False if factor and exact is None else exact, factor or FACTOR
         self.may_be_near = near
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
+        self._first_key = f"{self.key} first"
         stored = _kept.load()
         self.value, self.first = self._valid(stored.get(self.key)), self._valid(stored.get(self._first_key))
         self.comparison: Comparison | None = None
-
-    @property
-    def _first_key(self) -> str:
-        return f"{self.key} first"
 
     def _valid(self, stored: Any) -> float | str | None:
         """A stored answer, or None if it is not a valid answer to this question."""
@@ -135,7 +130,7 @@ class Guess:
     @property
     def tolerance(self) -> str:
         """How far from the truth an estimate may be: "within 10 %", "within a factor of 2"."""
-        return f"within {100 * (self.factor - 1):.0f} %" if self.factor < 2 else f"within a factor of {self.factor:g}"
+        return f"within {100 * (self.factor - 1):.2g} %" if self.factor < 2 else f"within a factor of {self.factor:g}"
 
     # ---- Display ----
 
@@ -308,12 +303,7 @@ def guess(
     """
     if not _NAME.match(question):
         return Guess(question, unit, choices, hint, exact=exact)
-    if question in questions():
-        return Guess(**questions()[question])
-    if not questions():
-        raise LabError(f"There is no question {shown(question)}. {NONE}")
-    near = difflib.get_close_matches(question, questions(), n=3, cutoff=0.3) or list(questions())[:3]
-    raise LabError(f"There is no question {shown(question)}. Did you mean {', '.join(near)}?")
+    return Guess(**one_of(questions(), "question", question))
 
 
 predict = guess  # its name in earlier notebooks, which answers for one release

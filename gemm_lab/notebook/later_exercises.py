@@ -11,9 +11,8 @@ from functools import lru_cache
 from gemm_lab.courses import entries
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.actions import source
+from gemm_lab.notebook.remembered.solved import solved_so_far
 from gemm_lab.notebook_files import cells_of_the_series
-
-solved: set[str] = set()  # exercises whose check has passed in this session
 
 
 def later_than(exercise: str) -> dict[str, str]:
@@ -82,8 +81,9 @@ def left_out(
 def not_solved(kernel: str, number: str) -> dict[str, str]:
     """{region: exercise} of the exercises of notebook `number` and of later ones that ask for a region of `kernel`.
 
-    Exercises that this session has solved are not among them.
+    Exercises that the reader has solved are not among them.
     """
+    solved = solved_so_far()
     return {
         region: name
         for name, its, region in reversed(_asked())  # of several that ask for a region, the first names it

@@ -6,20 +6,19 @@ whose modules make them with `register`.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, wraps
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gemm_lab.courses import NONE, import_puzzles
+from gemm_lab.courses import import_puzzles, one_of
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
 from gemm_lab.notebook.remembered.solved import remember
-from gemm_lab.notebook.trying import Missed, NotWritten
+from gemm_lab.notebook.trying import Missed, NotWritten, expect
 from gemm_look import theme
 from gemm_look.card import card, folded
 from gemm_results.errors import LabError
@@ -28,6 +27,7 @@ from gpu_simulator.errors import ConfigError, SimulatorError
 
 F = TypeVar("F", bound=Callable[..., Any])
 Facts = list[tuple[str, str]]
+Right = tuple[Any, str | Callable[[Any], str]]  # a value, and a sentence for who missed it; see `expect`
 _known: dict[str, Puzzle] = {}
 
 
@@ -44,7 +44,7 @@ class Puzzle:
     @property
     def folder(self) -> Path:
         """Of the module that registered the puzzle; its folder `solutions` has NAME.py."""
-        return Path(inspect.getfile(self.judge)).parent
+        return Path(inspect.getfile(inspect.unwrap(self.judge))).parent
 
     def __call__(self, function: F) -> F:
         """As a decorator: show whether the function is right, and return it unchanged, right or wrong."""
@@ -134,6 +134,27 @@ def register(name: str, title: str, task: str, hint: str) -> Callable[[Callable[
     return make
 
 
+def register_law(
+    name: str, title: str, task: str, hint: str, cases: Sequence[tuple[Any, ...]], tried: str, facts: Sequence = ()
+) -> Callable[[Callable[..., Right]], Puzzle]:
+    """Decorator for the law that a puzzle asks for: makes the puzzle `name`, which tries the arguments in `cases`.
+
+    The law returns the right value, and why, which `expect` takes. A solved puzzle says how many cases were tried, with
+    the words of `tried`, and then the `facts`.
+    """
+
+    def make(law: Callable[..., Right]) -> Puzzle:
+        @wraps(law)
+        def judge(answer: Callable[..., Any]) -> Facts:
+            for case in cases:
+                expect(answer, case, *law(*case))
+            return [(tried, f"{len(cases):,}"), *facts]
+
+        return register(name, title, task, hint)(judge)
+
+    return make
+
+
 @lru_cache(maxsize=1)
 def puzzles() -> dict[str, Puzzle]:
     """All puzzles by name, in the order of the notebooks."""
@@ -144,9 +165,4 @@ def puzzles() -> dict[str, Puzzle]:
 @checked
 def puzzle(name: str) -> Puzzle:
     """A puzzle by name. Raises `LabError` for an unknown name; the message lists similar names."""
-    if name in puzzles():
-        return puzzles()[name]
-    if not puzzles():
-        raise LabError(f"There is no puzzle {shown(name)}. {NONE}")
-    near = difflib.get_close_matches(name, puzzles(), n=3, cutoff=0.3) or list(puzzles())[:3]
-    raise LabError(f"There is no puzzle {shown(name)}. Did you mean {', '.join(near)}?")
+    return one_of(puzzles(), "puzzle", name)

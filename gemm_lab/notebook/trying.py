@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -32,20 +33,18 @@ def call(function: Callable[..., Any], *args: Any, most_lines: int | None = MOST
 
     Raises `NotWritten` if the value contains `...`. `KeyboardInterrupt` passes through.
     """
-    with _LineBudget(most_lines) as budget:
-        try:
+    try:
+        with _line_budget(most_lines):
             value = function(*args)
-        except _TooManyLines:
-            raise Missed(
-                f"{spelled(function, args)} executed more than {most_lines or 0:,} lines and was stopped. "
-                "Does one of its loops never end?"
-            ) from None
-        except Missed:  # from an argument that refuses what the learner does with it
-            raise
-        except Exception as error:
-            raise Missed(f"{spelled(function, args)} {_described(error, function)}") from None
-        finally:
-            budget.stop()
+    except _TooManyLines:
+        raise Missed(
+            f"{spelled(function, args)} executed more than {most_lines or 0:,} lines and was stopped. "
+            "Does one of its loops never end?"
+        ) from None
+    except Missed:  # from an argument that refuses what the learner does with it
+        raise
+    except Exception as error:
+        raise Missed(f"{spelled(function, args)} {_described(error, function)}") from None
     if _unfinished(value):
         raise NotWritten
     return value
@@ -134,36 +133,26 @@ class _TooManyLines(BaseException):
     """Raised inside the learner's function; no `except Exception` there can catch it."""
 
 
-class _LineBudget:
+@contextmanager
+def _line_budget(most: int | None) -> Iterator[None]:
     """While active, counts the executed lines of Python and raises `_TooManyLines` after `most` of them.
 
     A debugger or a coverage tool that traces already is left alone, and then nothing is counted.
     """
+    if most is None or sys.gettrace() is not None:
+        yield
+        return
+    left = most
 
-    def __init__(self, most: int | None):
-        self._left, self._active = most or 0, False
-        self._counts = most is not None
+    def counted(frame: Any, event: str, arg: Any) -> Any:
+        nonlocal left
+        left -= event == "line"
+        if left < 0:
+            raise _TooManyLines
+        return counted
 
-    def __enter__(self) -> _LineBudget:
-        if self._counts and sys.gettrace() is None:
-            sys.settrace(self._called)
-            self._active = True
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        if self._active:
-            sys.settrace(None)
-            self._active = False
-
-    def _called(self, frame: Any, event: str, arg: Any) -> Any:
-        return self._line
-
-    def _line(self, frame: Any, event: str, arg: Any) -> Any:
-        if event == "line":
-            self._left -= 1
-            if self._left < 0:
-                raise _TooManyLines
-        return self._line
+    sys.settrace(counted)
+    try:
+        yield
+    finally:
+        sys.settrace(None)

@@ -101,10 +101,9 @@ def without(name: str, ran: Sequence[str]) -> str:
     """
     for text in reversed(ran[:-1]):
         if any(name in one.binds for one in statements(text)):
-            reason = STOPPED.get(text.strip(), "")
-            return (
-                f"“{name}” has no value, because the cell that sets it could not run here: {reason}" if reason else ""
-            )
+            if reason := STOPPED.get(text.strip()):
+                return f"“{name}” has no value, because the cell that sets it could not run here: {reason}"
+            break
     return ""
 
 

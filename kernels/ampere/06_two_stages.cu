@@ -54,7 +54,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
   // end region
 
   // region: load
-  const auto load = [&](int stage) {                          // issues copies and returns: nobody waits here
+  const auto load = [&](int stage) {                          // issues copies and does not wait
     const uint32_t at = stage * STAGE_BYTES;
     #pragma unroll
     for (int i = 0; i < PASSES_A; i++) cp_async_16b(to_a + at + i * NUM_THREADS * 16, gmem_a + i * ROWS * K);

@@ -65,7 +65,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
 
   // region: load
   int k_load = 0;                                             // the k tile that is copied next
-  const auto load = [&](int stage) {                          // issues copies and returns: nobody waits here
+  const auto load = [&](int stage) {                          // issues copies and does not wait
     const uint32_t at = stage * STAGE_BYTES;
     if (k_load < K) {
       #pragma unroll

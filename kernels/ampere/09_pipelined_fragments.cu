@@ -62,7 +62,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
 
   // region: copy
   int k_copy = 0;                                             // the k tile that is copied next
-  const auto copy = [&](uint32_t stage) {                     // into the buffer at this byte; nobody waits here
+  const auto copy = [&](uint32_t stage) {                     // to the buffer at this byte, no wait
     if (k_copy < K) {
       #pragma unroll
       for (int i = 0; i < PASSES_A; i++) cp_async_16b(to_a + stage + i * NUM_THREADS * 16, gmem_a + i * ROWS * K);

@@ -69,7 +69,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
 
   // region: copy
   int k_copy = 0;                                             // the k tile that is copied next
-  const auto copy = [&](uint32_t stage) {                     // into the buffer at this byte; nobody waits here
+  const auto copy = [&](uint32_t stage) {                     // to the buffer at this byte, no wait
     const uint32_t k_bytes = k_copy * 2;
     if (k_copy < K) {
       #pragma unroll
@@ -121,7 +121,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
       #pragma unroll
       for (int ni = 0; ni < WARP_N / MMA_N; ni++)
         #pragma unroll
-        for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: neighbours in time share a fragment
+        for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: one of the fragments stays
           const int mi = ni % 2 ? WARP_M / MMA_M - 1 - i : i;
           mma_m16n8k16_bf16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
         }

@@ -44,9 +44,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   // region: copy
-  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
+  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread asks for both tiles
     const uint32_t at = stage * STAGE_BYTES;
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // the phase ends after so many bytes
     tma_load_2d(smem_a + at, map_a, k_tile, tile.m * BLOCK_M, full + stage * 8);
     tma_load_2d(smem_b + at, map_b, k_tile, tile.n * BLOCK_N, full + stage * 8);
   };
@@ -54,7 +54,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
   // region: multiply
   constexpr uint32_t INSTRUCTION = tcgen05_instruction_descriptor_bf16(BLOCK_M, BLOCK_N);
-  const auto multiply = [&](uint32_t tmem_acc, int stage, int k_tile) {   // one thread: issues the products, returns
+  const auto multiply = [&](uint32_t tmem_acc, int stage, int k_tile) {   // one thread multiplies
     const uint64_t tile_a = tcgen05_descriptor_k_major_128b(smem_a + stage * STAGE_BYTES);
     const uint64_t tile_b = tcgen05_descriptor_k_major_128b(smem_b + stage * STAGE_BYTES);
     #pragma unroll
@@ -113,7 +113,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     // ---- Epilogue ----
     // region: epilogue
     const Tile tile = place(index);
-    const size_t row = tile.m * BLOCK_M + warp * 32 + lane;   // warp w reaches lanes 32 w to 32 w + 31
+    const size_t row = tile.m * BLOCK_M + warp * 32 + lane;   // warp w: lanes 32 w to 32 w + 31
     __nv_bfloat16* const row_d = gmem_d + row * N + tile.n * BLOCK_N;
     for (int column = 0; column < BLOCK_N; column += 32) {
       float acc[32];

@@ -56,7 +56,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
   // region: multiply
   constexpr uint32_t INSTRUCTION = tcgen05_instruction_descriptor_bf16(2 * BLOCK_M, BLOCK_N);
-  const auto multiply = [&](uint32_t tmem_acc, int stage, int k_tile) {   // one thread: issues the products, returns
+  const auto multiply = [&](uint32_t tmem_acc, int stage, int k_tile) {   // one thread multiplies
     const uint64_t tile_a = tcgen05_descriptor_k_major_128b(smem_a + stage * STAGE_BYTES);
     const uint64_t tile_b = tcgen05_descriptor_k_major_128b(smem_b + stage * STAGE_BYTES);
     #pragma unroll
@@ -122,7 +122,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     mbarrier_wait_parity(acc_full + buffer * 8, buffer_parity);   // the tile's last product
     tcgen05_fence_after_thread_sync();
     const Tile tile = place(index);
-    const size_t row = (tile.m * 2 + rank) * BLOCK_M + warp * 32 + lane;   // warp w reaches lanes 32 w to 32 w + 31
+    const size_t row = (tile.m * 2 + rank) * BLOCK_M + warp * 32 + lane;   // warp w: lanes 32 w to 32 w + 31
     __nv_bfloat16* const row_d = gmem_d + row * N + tile.n * BLOCK_N;
     for (int column = 0; column < BLOCK_N; column += 32) {
       float acc[32];

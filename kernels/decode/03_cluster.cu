@@ -108,7 +108,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
   for (int i = split; i < FRAGMENTS; i += SPLIT) {            // this block's part of the tile
     float4 sum = {};
     #pragma unroll
-    for (int s = 0; s < SPLIT; s++) {                         // always in this order, so that D is always the same
+    for (int s = 0; s < SPLIT; s++) {                         // always in this order: D is the same
       const float4 part = load_shared_cluster(mapa(smem_a + (i * NUM_THREADS + threadIdx.x) * 16, s));
       sum.x += part.x, sum.y += part.y, sum.z += part.z, sum.w += part.w;
     }

@@ -30,9 +30,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   float acc[BLOCK_M / MMA_M][BLOCK_N / 8][4];                 // no fragments of A and B: wgmma needs none
 
   // region: copy
-  const auto copy = [&](int stage, int k_tile) {              // one thread: asks for both tiles and returns
+  const auto copy = [&](int stage, int k_tile) {              // one thread asks for both tiles
     const uint32_t at = stage * STAGE_BYTES;
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // the phase ends after so many bytes
     tma_load_2d(smem_a + at, map_a, k_tile, block_m, full + stage * 8);
     tma_load_2d(smem_b + at, map_b, k_tile, block_n, full + stage * 8);
   };
@@ -68,7 +68,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     __syncthreads();                                          // this buffer's next copy waits for all warps' products
     if (threadIdx.x == 0 && k_tile + NUM_STAGES * BLOCK_K < K) copy(stage, k_tile + NUM_STAGES * BLOCK_K);
     stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
-    parity ^= stage == 0;                                     // the barriers begin their next phase with stage 0
+    parity ^= stage == 0;                                     // stage 0 begins the next phase
   }
 
   // ---- Epilogue ----

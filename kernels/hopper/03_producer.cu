@@ -37,9 +37,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   };
 
   // region: copy
-  const auto copy = [&](int stage, int k_tile) {              // one thread: asks for both tiles and returns
+  const auto copy = [&](int stage, int k_tile) {              // one thread asks for both tiles
     const uint32_t at = stage * STAGE_BYTES;
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // the phase ends after so many bytes
     tma_load_2d(smem_a + at, map_a, k_tile, block_m, full + stage * 8);
     tma_load_2d(smem_b + at, map_b, k_tile, block_n, full + stage * 8);
   };
@@ -80,7 +80,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   // region: consumer
-  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and the one that multiplies gets what it gave
+  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and the multiplying one gets these
   int stage = 0, parity = 0, before = 0;
   for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
     mbarrier_wait_parity(full + stage * 8, parity);           // the tile's bytes have come

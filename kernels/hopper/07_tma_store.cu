@@ -48,9 +48,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   };
 
   // region: copy
-  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
+  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread asks for both tiles
     const uint32_t at = stage * STAGE_BYTES;
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // the phase ends after so many bytes
     tma_load_2d(smem_a + at, map_a, k_tile, (tile.m * CLUSTER + rank) * BLOCK_M, full + stage * 8);
     const int half = rank * BLOCK_N / CLUSTER;                // this block's columns of B, for the same place in both
     tma_load_2d_multicast(smem_b + at + half * BLOCK_K * 2, map_b, k_tile, tile.n * BLOCK_N + half, full + stage * 8,
@@ -77,13 +77,13 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   // region: store
-  const auto store = [&](auto& part, int column, int buffer, int row, int block_n) {   // 64 columns of a 64-row tile
+  const auto store = [&](auto& part, int column, int buffer, int row, int block_n) {   // 64 columns
     const int lane = threadIdx.x % 32, staged_row = threadIdx.x % 128 / 32 * 16 + lane % 16;
     const uint32_t at = staged + (warpgroup * 2 + buffer) * STORE_BYTES;
     if (threadIdx.x % 128 == 0) tma_store_wait_read<1>();     // the store before last no longer reads this buffer,
     named_barrier_sync<128>(1 + warpgroup);                   // and the warpgroup waits for that
     #pragma unroll
-    for (int chunk = 0; chunk < 8; chunk += 2) {              // two chunks of 8 columns; the swizzle that map_d names
+    for (int chunk = 0; chunk < 8; chunk += 2) {              // two chunks, in the swizzle of map_d
       const auto &left = part[column / 8 + chunk], &right = part[column / 8 + chunk + 1];
       stmatrix_x4(at + staged_row * 128 + 16 * ((chunk + lane / 16) ^ staged_row % 8), bf16_pair(left[0], left[1]),
                   bf16_pair(left[2], left[3]), bf16_pair(right[0], right[1]), bf16_pair(right[2], right[3]));

@@ -47,9 +47,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   };
 
   // region: copy
-  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
+  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread asks for both tiles
     const uint32_t at = stage * STAGE_BYTES;
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // the phase ends after so many bytes
     tma_load_2d(smem_a + at, map_a, k_tile, tile.m * BLOCK_M, full + stage * 8);
     tma_load_2d(smem_b + at, map_b, k_tile, tile.n * BLOCK_N, full + stage * 8);
   };

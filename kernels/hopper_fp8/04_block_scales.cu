@@ -45,7 +45,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   };
 
   // region: copy
-  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
+  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread asks for both tiles
     const uint32_t at = stage * STAGE_BYTES;
     mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES + BLOCK_M * 4);   // ends when so many bytes have come
     tma_load_2d(scale_a + stage * BLOCK_M * 4, map_scale_a, tile.m * BLOCK_M, k_tile / BLOCK_K, full + stage * 8);
@@ -72,7 +72,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
   // region: scales
   float scale[2][PARTS];                                      // for this thread's two rows
-  const float* of_b[PARTS];                                   // the scale of B for the next 128 of K
+  const float* of_b[PARTS];                                   // scale of B for the next 128 of K
   const auto fetch_scales = [&](int stage) {                  // while the products run
     const int row = warpgroup * MMA_M + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     const float* of_a = reinterpret_cast<const float*>(smem) + (scale_a - smem_a) / 4 + stage * BLOCK_M + row;

@@ -19,8 +19,8 @@ constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 8);    // the tiles, then one mbarrier for each stage
 
 // region: layout
-// Where TMA puts 16-byte chunk (row, chunk) of a tile, counted in chunks: swizzle "64B" for rows of 64 bytes, "128B"
-// for rows of 128. LINE_ROWS rows share the 128 bytes of the 32 banks, a line, whose number goes into the XOR.
+// Where TMA puts 16-byte chunk (row, chunk), in chunks: swizzle "64B" for rows of 64 bytes, "128B"
+// for 128. LINE_ROWS rows share the 128 bytes of the 32 banks, a line; its number enters the XOR.
 constexpr int CHUNKS = BLOCK_K / 8, LINE_ROWS = 8 / CHUNKS;
 __device__ __forceinline__ int chunk_at(int row, int chunk) {
   return row * CHUNKS + (chunk ^ row / LINE_ROWS % CHUNKS);
@@ -56,9 +56,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
   // region: copy
   const uint32_t full = smem_a + NUM_STAGES * STAGE_BYTES;    // [NUM_STAGES] mbarriers of 8 bytes
-  const auto copy = [&](int stage, int k_tile) {              // one thread: asks for both tiles and returns
+  const auto copy = [&](int stage, int k_tile) {              // one thread asks for both tiles
     const uint32_t at = stage * STAGE_BYTES;
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // the phase ends after so many bytes
     tma_load_2d(smem_a + at, map_a, k_tile, block_m, full + stage * 8);
     tma_load_2d(smem_b + at, map_b, k_tile, block_n, full + stage * 8);
   };
@@ -96,7 +96,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
       if (k == BLOCK_K - MMA_K) {
         last = stage;
         stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
-        parity ^= stage == 0;                                 // the barriers begin their next phase with stage 0
+        parity ^= stage == 0;                                 // stage 0 begins the next phase
         if (k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);   // the next tile's bytes
         __syncthreads();                                      // waits for this tile's ldmatrix: it is overwritten next
       }
@@ -107,7 +107,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
       #pragma unroll
       for (int ni = 0; ni < WARP_N / MMA_N; ni++)
         #pragma unroll
-        for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: neighbours in time share a fragment
+        for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: one of the fragments stays
           const int mi = ni % 2 ? WARP_M / MMA_M - 1 - i : i;
           mma_m16n8k16_bf16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
         }

@@ -23,8 +23,8 @@ constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16);   // the tiles, then two mbarriers for each stage
 
 // region: layout
-// Where TMA puts 16-byte chunk (row, chunk) of a tile, counted in chunks: swizzle "64B" for rows of 64 bytes, "128B"
-// for rows of 128. LINE_ROWS rows share the 128 bytes of the 32 banks, a line, whose number goes into the XOR.
+// Where TMA puts 16-byte chunk (row, chunk), in chunks: swizzle "64B" for rows of 64 bytes, "128B"
+// for 128. LINE_ROWS rows share the 128 bytes of the 32 banks, a line; its number enters the XOR.
 constexpr int CHUNKS = BLOCK_K / 8, LINE_ROWS = 8 / CHUNKS;
 __device__ __forceinline__ int chunk_at(int row, int chunk) {
   return row * CHUNKS + (chunk ^ row / LINE_ROWS % CHUNKS);
@@ -60,9 +60,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // region: copy
   const uint32_t full = smem_a + NUM_STAGES * STAGE_BYTES;    // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: every consumer warp has read them
-  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
+  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread asks for both tiles
     const uint32_t at = stage * STAGE_BYTES;
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // the phase ends after so many bytes
     tma_load_2d(smem_a + at, map_a, k_tile, tile.m * BLOCK_M, full + stage * 8);
     tma_load_2d(smem_b + at, map_b, k_tile, tile.n * BLOCK_N, full + stage * 8);
   };
@@ -92,7 +92,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
   // region: producer
   if (warp >= NUM_CONSUMERS) {
-    setmaxnreg_dec<PRODUCER_REGISTERS>();                     // registers come by warpgroup: these four need few,
+    setmaxnreg_dec<PRODUCER_REGISTERS>();                     // the producing warpgroup needs few,
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
     if (threadIdx.x == NUM_CONSUMERS * 32)
       for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
@@ -119,14 +119,14 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
         const int set = k / MMA_K % 2, read = stage, begin = last ? WAIT_AT : 0;
         if (last) {
           stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
-          parity ^= stage == 0;                                 // the barriers begin their next phase with stage 0
+          parity ^= stage == 0;                                 // stage 0 begins the next phase
         }
         #pragma unroll
         for (int ni = 0; ni < WARP_N / MMA_N; ni++) {           // columns of products, and between them, for the
           if (last && more && ni == begin) mbarrier_wait_parity(full + stage * 8, parity);   // next step: its bytes
           if (ni >= begin) load(set ^ 1, last && !more ? read : stage, (k + MMA_K) % BLOCK_K, ni - begin);
           #pragma unroll
-          for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: neighbours in time share a fragment
+          for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: one of the fragments stays
             const int mi = ni % 2 ? WARP_M / MMA_M - 1 - i : i;
             mma_m16n8k16_bf16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
           }

@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(NUM_THREADS)
 gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int K) {
   // ---- Where this thread works ----
   // region: place
-  const int row = blockIdx.y * BLOCK_M + threadIdx.x % BLOCK_M;   // neighbouring threads: neighbouring rows
+  const int row = blockIdx.y * BLOCK_M + threadIdx.x % BLOCK_M;   // the next thread: the next row
   const int col = blockIdx.x * BLOCK_N + threadIdx.x / BLOCK_M;
   // end region
   if (row >= M || col >= N) return;

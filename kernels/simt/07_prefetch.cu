@@ -36,7 +36,7 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
   float4 next_a[LOADS_A], next_b[LOADS_B];   // this thread's share of the next tile
 
   // region: fetch
-  const auto fetch = [&](int k_tile) {       // global memory to registers; nobody waits here
+  const auto fetch = [&](int k_tile) {       // global memory to registers, no wait
     const float4 zeros = {};                 // for elements beyond the edge: all four of a float4 lie there, or none
     #pragma unroll
     for (int turn = 0; turn < LOADS_A; turn++) {

@@ -65,7 +65,7 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
   // end region
 
   // region: fetch
-  const auto fetch = [&] {                                    // global memory to registers; nobody waits here
+  const auto fetch = [&] {                                    // global memory to registers, no wait
     #pragma unroll
     for (int i = 0; i < CHUNKS_A; i++) next_a[i] = *reinterpret_cast<const uint4*>(gmem_a + pass_a[i]);
     #pragma unroll
@@ -95,12 +95,12 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
     #pragma unroll
     for (int k = 0; k < BLOCK_K; k += MMA_K) {
       #pragma unroll
-      for (int mi = 0; mi < WARP_M / MMA_M; mi += 2) {        // lanes 0..31 name the 32 rows of two mma tiles
+      for (int mi = 0; mi < WARP_M / MMA_M; mi += 2) {        // 32 lanes: the rows of two mma tiles
         const uint32_t address = (stage_a ^ k / 8 * 16) + mi * MMA_M * BLOCK_K * 2;
         ldmatrix_x4(frag_a[mi][0], frag_a[mi][1], frag_a[mi + 1][0], frag_a[mi + 1][1], address);
       }
       #pragma unroll
-      for (int ni = 0; ni < WARP_N / MMA_N; ni += 4) {        // 8 rows of k, four mma tiles side by side
+      for (int ni = 0; ni < WARP_N / MMA_N; ni += 4) {        // 8 rows of k, four mma tiles wide
         const uint32_t address = (stage_b ^ ni % 8 * 16) + (k * BLOCK_N * 2 + ni / 8 * 128);
         ldmatrix_x4_trans(frag_b[ni], frag_b[ni + 1], frag_b[ni + 2], frag_b[ni + 3], address);
       }
@@ -121,7 +121,7 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
     #pragma unroll
     for (int ni = 0; ni < WARP_N / MMA_N; ni++)
       #pragma unroll
-      for (int r = 0; r < 2; r++) {                           // register 0: row lane/4; register 1: eight rows below
+      for (int r = 0; r < 2; r++) {                           // row lane/4, then eight rows below
         const size_t at = static_cast<size_t>(row_0 + mi * MMA_M + r * 8) * N + col_0 + ni * MMA_N;
         const float2 sum = __half22float2(*reinterpret_cast<half2*>(&acc[mi][ni][r]));
         const float2 old = __half22float2(*reinterpret_cast<const half2*>(&gmem_c[at]));

@@ -66,7 +66,7 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
   // end region
 
   // region: fetch
-  const auto fetch = [&] {                                    // global memory to registers; nobody waits here
+  const auto fetch = [&] {                                    // global memory to registers, no wait
     #pragma unroll
     for (int i = 0; i < CHUNKS_A; i++) next_a[i] = *reinterpret_cast<const uint4*>(gmem_a + pass_a[i]);
     #pragma unroll
@@ -91,12 +91,12 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
   const auto load = [&](int set, int stage, int k) {          // shared memory to fragments
     const uint32_t stage_a = lane_a + stage * STAGE_A * 16, stage_b = lane_b + stage * STAGE_B * 16;
     #pragma unroll
-    for (int mi = 0; mi < WARP_M / MMA_M; mi += 2) {          // lanes 0..31 name the 32 rows of two mma tiles
+    for (int mi = 0; mi < WARP_M / MMA_M; mi += 2) {          // 32 lanes: the rows of two mma tiles
       const uint32_t address = (stage_a ^ k / 8 * 16) + mi * MMA_M * BLOCK_K * 2;
       ldmatrix_x4(frag_a[set][mi][0], frag_a[set][mi][1], frag_a[set][mi + 1][0], frag_a[set][mi + 1][1], address);
     }
     #pragma unroll
-    for (int ni = 0; ni < WARP_N / MMA_N; ni += 4) {          // 8 rows of k, four mma tiles side by side
+    for (int ni = 0; ni < WARP_N / MMA_N; ni += 4) {          // 8 rows of k, four mma tiles wide
       const uint32_t address = (stage_b ^ ni % 8 * 16) + (k * BLOCK_N * 2 + ni / 8 * 128);
       ldmatrix_x4_trans(frag_b[set][ni], frag_b[set][ni + 1], frag_b[set][ni + 2], frag_b[set][ni + 3], address);
     }
@@ -119,9 +119,9 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
         stage ^= 1;
       }
       load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);            // the fragments of the next step
-      if (k == 0 && k_tile + BLOCK_K < K) fetch();            // as early as the other buffer is free
-      if (k == MMA_K) store_a(stage ^ 1);                     // in two steps: ldmatrix queues behind stores
-      if (k == 2 * MMA_K) store_b(stage ^ 1);                 // (once more after the last tile: nobody reads that)
+      if (k == 0 && k_tile + BLOCK_K < K) fetch();            // as soon as the other buffer is free
+      if (k == MMA_K) store_a(stage ^ 1);                     // in two steps: stores delay ldmatrix
+      if (k == 2 * MMA_K) store_b(stage ^ 1);                 // (also after the last tile, unread)
       #pragma unroll
       for (int mi = 0; mi < WARP_M / MMA_M; mi++)
         #pragma unroll
@@ -133,7 +133,7 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
 
   // ---- Epilogue ----
   // region: epilogue
-  __syncthreads();                                            // every warp has read its last fragments: reuse the tiles
+  __syncthreads();                                            // all warps are done: reuse the tiles
   const size_t warp_at = static_cast<size_t>(block_m + warp_m) * N + block_n + warp_n;
   uint4* const staged = smem_a + warp * (MMA_M * WARP_N / 8); // this warp's own (16, WARP_N)
   store_through_shared<WARP_N>(acc, staged, gmem_c + warp_at, gmem_d + warp_at, N, alpha, beta);

@@ -43,7 +43,7 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
   // ---- Main loop ----
   for (int k_tile = 0; k_tile < K; k_tile += STEP_K) {
     // region: load
-    #pragma unroll 4                                          // loads in flight: beside the sums there is room for few
+    #pragma unroll 4                                          // few loads: registers hold the sums
     for (int i = 0; i < CHUNKS_A; i++) {                      // a warp takes 8 rows, 4 chunks of four values in each
       const int chunk = i * NUM_THREADS + threadIdx.x;
       const int row = chunk / 4 % BLOCK_M, k = chunk / 4 / BLOCK_M * 16 + chunk % 4 * 4;
@@ -76,7 +76,7 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
       #pragma unroll
       for (int mi = 0; mi < WARP_M / MMA; mi++)
         #pragma unroll
-        for (int step = 0; step < WARP_N / MMA; step++) {     // serpentine: odd rows of tiles go from right to left
+        for (int step = 0; step < WARP_N / MMA; step++) {     // serpentine: odd rows, right to left
           const int ni = SERPENTINE && mi % 2 ? WARP_N / MMA - 1 - step : step;
           wmma::mma_sync(acc[mi][ni], frag_a[mi], frag_b[ni], acc[mi][ni]);
         }

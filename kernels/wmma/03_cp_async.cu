@@ -119,7 +119,7 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
       #pragma unroll
       for (int mi = 0; mi < WARP_M / MMA; mi++)
         #pragma unroll
-        for (int step = 0; step < WARP_N / MMA; step++) {     // serpentine: odd rows of tiles go from right to left
+        for (int step = 0; step < WARP_N / MMA; step++) {     // serpentine: odd rows, right to left
           const int ni = SERPENTINE && mi % 2 ? WARP_N / MMA - 1 - step : step;
           wmma::mma_sync(acc[mi][ni], frag_a[mi], frag_b[ni], acc[mi][ni]);
         }

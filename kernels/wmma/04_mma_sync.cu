@@ -56,7 +56,7 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
   const int lane = threadIdx.x % 32;
 
   // region: fetch
-  const auto fetch = [&] {                                    // global memory to registers; nobody waits here
+  const auto fetch = [&] {                                    // global memory to registers, no wait
     #pragma unroll
     for (int i = 0; i < CHUNKS_A; i++)
       next_a[i] = *reinterpret_cast<const float4*>(gmem_a + static_cast<size_t>(i * ROWS_A) * K);
@@ -110,7 +110,7 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
       #pragma unroll
       for (int mi = 0; mi < WARP_M / MMA_M; mi++)
         #pragma unroll
-        for (int step = 0; step < WARP_N / MMA_N; step++) {   // serpentine: odd rows of tiles go from right to left
+        for (int step = 0; step < WARP_N / MMA_N; step++) {   // serpentine: odd rows, right to left
           const int ni = SERPENTINE && mi % 2 ? WARP_N / MMA_N - 1 - step : step;
           mma_m16n8k16_bf16(acc[mi][ni], frag_a[mi], frag_b[ni]);
         }

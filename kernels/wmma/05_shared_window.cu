@@ -51,7 +51,7 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
   // end region
 
   // region: copy
-  const auto fetch_a = [&](bool more) {                       // global memory to registers; nobody waits here
+  const auto fetch_a = [&](bool more) {                       // global memory to registers, no wait
     #pragma unroll
     for (int i = 0; i < CHUNKS_A; i++)
       next_a[i] = *reinterpret_cast<const float4*>(gmem_a + static_cast<size_t>(i * ROWS_A) * K);

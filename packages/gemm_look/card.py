@@ -13,6 +13,7 @@ _INSTRUCTION = re.compile(
     r"(\S+:\d+)(?: \((?:inlined|called) from [^()]*\))?, [a-z]\w*(?:(?:\.|::)\w+)+(?:, PTX line \d+)?"
 )
 
+SHOWN_OUTPUT = 4000  # characters of printf output
 LEFT, RIGHT = {"align": "left"}, {"align": "right"}  # of labels and of numbers, for viewers that drop styles
 
 
@@ -53,6 +54,13 @@ def message(text: str) -> str:
 def remark(text: str, style: str = "muted") -> str:
     """A line of text in a style of the theme: "muted", "small", "warn", "bad" or "good"."""
     return tag("div", style, escape(text))
+
+
+def first_of(output: str) -> str:
+    """The beginning of what a kernel printed, at most `SHOWN_OUTPUT` characters; its `.output` has all of it."""
+    text = output.strip()
+    more = f"\n… {len(text) - SHOWN_OUTPUT:,} more characters, in .output" if len(text) > SHOWN_OUTPUT else ""
+    return text[:SHOWN_OUTPUT] + more
 
 
 def printed(text: str) -> str:

@@ -90,6 +90,14 @@ class Sheet:
         va = "center_baseline" if "\n" not in words else "center"
         return self.text(x + w / 2, y + h / 2, words, size=size, bold=bold, mono=mono, colour=colour, va=va)
 
+    def note(self, x, y, words):
+        """Write words in grey that begin at (x, y)."""
+        return self.text(x, y, words, ha="left", colour=style.MUTED)
+
+    def cell(self, x, y, w, h, words="", **look):
+        """Draw a box with square corners and a white edge. look: as for `labelled`."""
+        self.labelled(x, y, w, h, words, edge=style.PAPER, radius=0, **look)
+
     def grid(
         self,
         x,
@@ -126,22 +134,21 @@ class Sheet:
         if outline:
             self.box(x, y, cols * w, rows * h, fill="none", edge=outline, lw=1.6, radius=0, z=4)
 
-    def arrow(self, x0, y0, x1, y1, *, colour=style.MUTED, lw=1.4, head=9, both=False, bend=0.0, z=3):
-        """Draw an arrow from (x0, y0) to (x1, y1); both: with two heads.   bend: curvature, 0 for a straight one."""
+    def arrow(self, x0, y0, x1, y1, *, colour=style.MUTED, lw=1.4, head=9):
+        """Draw an arrow from (x0, y0) to (x1, y1)."""
         from matplotlib.patches import FancyArrowPatch
 
         self._add(
             FancyArrowPatch(
                 (x0, y0),
                 (x1, y1),
-                arrowstyle="<|-|>" if both else "-|>",
+                arrowstyle="-|>",
                 mutation_scale=head,
                 color=colour,
                 linewidth=lw,
                 shrinkA=0,
                 shrinkB=0,
-                connectionstyle=f"arc3,rad={bend}",
-                zorder=z,
+                zorder=3,
                 joinstyle="miter",
             )
         )

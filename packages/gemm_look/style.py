@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,31 +162,31 @@ def apply(ax: Axes) -> Axes:
 def axis_titles(ax: Axes, x: str, y: str) -> None:
     """Write the titles of both axes: x below on the right, y above the axis, so that neither is rotated."""
     ax.set_xlabel(x, loc="right", color=MUTED, fontsize=SMALL)
-    ax.annotate(
-        y,
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(-30, 12),
-        textcoords="offset points",
-        ha="left",
-        va="bottom",
-        color=MUTED,
-        fontsize=SMALL,
-    )
+    near(ax, y, (0, 1), (-30, 12), xycoords="axes fraction", ha="left", va="bottom", color=MUTED, fontsize=SMALL)
 
 
 # ---- Labels ----
+def near(ax: Axes, words: str, at: tuple[float, float], offset: tuple[float, float], **look: Any) -> None:
+    """Write words beside the place `at`, in data units, moved by so many points. look: as for `ax.annotate`."""
+    ax.annotate(words, at, xytext=offset, textcoords="offset points", **look)
+
+
 def caption(fig: Figure, words: str, left: float) -> None:
     """Write muted words at the bottom of the card, `left` inches from its left edge."""
-    fig.text(
-        left / fig.get_figwidth(),
-        0.16 / fig.get_figheight(),
-        words,
-        ha="left",
-        va="bottom",
-        fontsize=SMALL,
-        color=MUTED,
-    )
+    at = left / fig.get_figwidth(), 0.16 / fig.get_figheight()
+    fig.text(*at, words, ha="left", va="bottom", fontsize=SMALL, color=MUTED)
+
+
+def key(fig: Figure, words: str) -> None:
+    """Write muted words at the top right of the card."""
+    at = 1 - 0.3 / fig.get_figwidth(), 1 - 0.3 / fig.get_figheight()
+    fig.text(*at, words, ha="right", va="center", color=MUTED)
+
+
+def diamonds(ax: Axes, places: Sequence[tuple[float, float]], size: float, edge: float, **look: Any) -> None:
+    """Draw hollow diamonds at these places, which stand for published speeds. size, edge: in points."""
+    look |= {"linestyle": "none", "marker": "D", "markersize": size, "markeredgewidth": edge}
+    ax.plot(*zip(*places, strict=True), markerfacecolor=PAPER, markeredgecolor=INK, zorder=6, **look)
 
 
 def plain_ticks(axis: Axis, ticks: Sequence[float] | None = None) -> None:
@@ -224,16 +224,8 @@ def labels_right(ax: Axes, labels: Sequence[tuple[float, str, str]]) -> None:
     inches = ax.get_position().height * ax.figure.get_figheight()
     heights = spread([(y - low) / (high - low) * inches for y, _, _ in labels], LABEL_GAP)
     for (_, words, colour), height in zip(labels, heights, strict=True):
-        ax.text(
-            1.012,
-            height / inches,
-            words,
-            transform=ax.transAxes,
-            color=ink(colour),
-            va="center",
-            ha="left",
-            fontsize=SMALL,
-        )
+        look = {"va": "center", "ha": "left", "fontsize": SMALL, "color": ink(colour)}
+        ax.text(1.012, height / inches, words, transform=ax.transAxes, **look)
 
 
 # ---- Colour arithmetic ----

@@ -10,12 +10,14 @@ import hashlib
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gemm_results.errors import LabError
 
+T = TypeVar("T")
 PROFILED_N = 512  # the size in rungs.csv; small enough that the simulator can count the same launch
 
 # Our column → ncu's metric. ncu counts the first two per instruction; the others are hardware counters.
@@ -64,6 +66,16 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     Raises `LabError`, with file and line, for what `numbered_rows` refuses.
     """
     return [row for _, row in numbered_rows(path)]
+
+
+def typed(kind: type[T], row: Mapping[str, str]) -> T:
+    """The fields of a row as a dataclass, whose annotations say which of them are numbers, and which may be empty."""
+    values = {}
+    for one in fields(kind):
+        if (text := row.get(one.name)) is not None:
+            name, *empty = one.type.split(" | ")
+            values[one.name] = None if empty and not text else {"int": int, "float": float}.get(name, str)(text)
+    return kind(**values)
 
 
 def numbered_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[str, dict[str, str]]]:

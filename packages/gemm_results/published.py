@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 from gemm_results.data_folders import data_dir
-from gemm_results.errors import LabError
+from gemm_results.profile import read_rows, typed
 from gpu_simulator.hardware.data_sheets import gpu
 
 # Texts whose percentages refer to the peak of another input type than the one they multiply: {source: type}.
@@ -49,28 +47,4 @@ class Published:
 @lru_cache(maxsize=1)
 def published() -> tuple[Published, ...]:
     """All rows of results/published.csv. Raises `LabError`, with the line, for one that cannot be read."""
-
-    def number(text: str) -> float | None:
-        if text and not 0 <= float(text) < math.inf:
-            raise ValueError(f"{text} is no speed and no share")
-        return float(text) if text else None
-
-    with (data_dir("results") / "published.csv").open(newline="", encoding="utf-8") as lines:
-        reader = csv.DictReader(lines)
-        try:
-            return tuple(
-                Published(
-                    row["kernel"],
-                    row["gpu"],
-                    int(row["n"]) if row["n"] else None,
-                    row["dtype"],
-                    number(row["tflops"]),
-                    number(row["percent_of_peak"]),
-                    number(row["percent_of_cublas"]),
-                    row["source"],
-                    row["note"],
-                )
-                for row in reader
-            )
-        except (ValueError, KeyError, TypeError, csv.Error) as error:
-            raise LabError(f"results/published.csv cannot be read from line {reader.line_num} on: {error}.") from None
+    return tuple(typed(Published, row) for row in read_rows(data_dir("results") / "published.csv"))

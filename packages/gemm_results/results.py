@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 from gemm_results.data_folders import data_dir
 from gemm_results.errors import LabError
-from gemm_results.profile import numbered_rows
+from gemm_results.profile import numbered_rows, typed
 from gpu_simulator.hardware import data_sheets as hardware
 
 
@@ -72,7 +72,6 @@ BASES = {name: name.replace("ratio_", "") + "_tflops" for name in ("ratio_cublas
 RAW_COLUMNS = (*KEY, "date", "commit", "samples_ms")
 # A ratio is a median over rounds, so it differs from that of the medians: by at most 4 % in all that is recorded.
 APART = 0.1
-_TYPES = {column.name: column.type.split(" ")[0] for column in fields(Measurement)}
 
 
 def path_of(gpu: str) -> Path:
@@ -235,13 +234,10 @@ def _text(value: object) -> str:
 
 
 def _parse(row: dict, where: str) -> Measurement:
-    values = {}
     for name in COLUMNS:
-        text, kind = row[name], _TYPES[name]
-        if text == "" and name not in MAY_BE_EMPTY:
+        if row[name] == "" and name not in MAY_BE_EMPTY:
             raise LabError(f"{where}: {name} is empty.")
-        values[name] = text if kind == "str" else None if text == "" else int(text) if kind == "int" else float(text)
-    found = Measurement(**values)
+    found = typed(Measurement, row)
     if reason := _contradiction(found):
         raise LabError(f"{where}: {reason} Restore the file, or delete this line.")
     return found

@@ -9,14 +9,26 @@ from __future__ import annotations
 import sys
 from html import escape
 
+NVRTC = "cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"  # packages of the extra `compiler`
 WITHOUT_MACHINE_CODE = (
     "it was compiled without NVIDIA's compiler, which makes the machine code and counts the registers. "
     + (
         "In a web page that compiler does not run; on your machine, this cell works."
         if sys.platform == "emscripten"
-        else "On Linux and Windows: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
+        else f"On Linux and Windows: pip install {NVRTC}"
     )
 )
+
+
+def install_command(extra: str, packages: str) -> str:
+    """What to type for an extra of gpu_simulator: its name, or its packages where it was not installed by this name."""
+    from importlib.metadata import PackageNotFoundError, distribution  # few need it
+
+    try:
+        distribution("gpu_simulator")
+    except PackageNotFoundError:
+        return f"pip install {packages}"
+    return f'pip install "gpu_simulator[{extra}]"'
 
 
 class SimulatorError(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from gpu_simulator.compiler.diagnostics import naming_host_code
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.ptx.demangle import source_name
 
+COMPILERS = nvrtc.COMPILERS
 MOST_CHARACTERS = 8_000_000
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 
@@ -41,34 +43,37 @@ def kernel_file(
     cache: Path | None = None,
     text: str | None = None,
     std: str | None = None,
+    using: str | None = None,
 ) -> KernelFile:
     """Read a .ptx file, or a .cu file and compile its device code for `arch`.
 
     entry: the name of a kernel in the source, for a template with its arguments (`reduce<int, 256>`), or its name in
     the PTX; None: the only kernel.   include: folders with headers, besides the file's own.   defines: macros.
     cache: folder for compiled kernels, or None.   text: what the file holds, if it is not to be read.
-    std: the C++ standard, such as "c++20"; by default the one that the file needs.
+    std: the C++ standard, such as "c++20"; by default the one that the file needs.   using: "nvrtc" or "clang"; by
+    default NVRTC where it is installed.
     Raises `ConfigError` for a file that cannot be read and for a name that fits no kernel or several, `CompileError`.
     """
     text = _read(path) if text is None else text
     if path.suffix == ".ptx":
         return KernelFile(text, _entry(_ENTRY.findall(text), entry, path.name), text, path.name)
-    if nvrtc.chosen(None) == "nvrtc" and nvrtc.stored is None:
+    if nvrtc.chosen(using) == "nvrtc" and (using or nvrtc.stored is None):
         nvrtc_library.version()  # says what to install where there is no compiler
     macros = defines or {}
     used = " ".join([entry or "", source_name(entry or ""), *macros.values()])
-    code = device_code(path, text, include, _compiler_has, used)
+    has = partial(_compiler_has, using)
+    code = device_code(path, text, include, has, used)
     entry = _with_defaults(code, entry)
     _check_templates(code, entry, path.name)
     instances = [entry] if entry and "<" in entry else []
-    options = {"arch": arch, "name": path.stem, "cache": cache, "instances": instances, "std": std}
+    options = {"arch": arch, "name": path.stem, "cache": cache, "instances": instances, "std": std, "using": using}
     try:
         compiled = _compiled(code, macros, **options)
     except compiler.CompileError as error:
         if entry is None or not (code.left_out or LEFT_OUT in str(error)):
             raise
         # Perhaps another kernel of the file needs what was left out.
-        compiled = _compiled(device_code(path, text, include, _compiler_has, used, alone=True), macros, **options)
+        compiled = _compiled(device_code(path, text, include, has, used, alone=True), macros, **options)
     instance = re.search(rf"^// {re.escape(entry)} is (\S+)$", compiled.ptx, re.M) if instances and entry else None
     symbol = instance[1] if instance else _entry(_ENTRY.findall(compiled.ptx), entry, path.name, code.left_out)
     parameters = code.parameters.get(source_name(symbol).rpartition("::")[2], ())
@@ -99,14 +104,14 @@ def _read(path: Path) -> str:
         with path.open(encoding="utf-8", errors="replace") as file:
             text = file.read(MOST_CHARACTERS + 1)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from None
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from None
     if len(text) > MOST_CHARACTERS:
         raise ConfigError(f"{path} has more than {MOST_CHARACTERS:,} characters; a kernel has fewer.")
     return text
 
 
-def _compiler_has(header: str) -> bool:
-    if nvrtc.chosen(None) == "clang":
+def _compiler_has(using: str | None, header: str) -> bool:
+    if nvrtc.chosen(using) == "clang":
         return clang.has_header(header)
     folders = nvrtc_library.toolkit_includes()
     return header == "config.cuh" or any((Path(folder) / header).is_file() for folder in folders)

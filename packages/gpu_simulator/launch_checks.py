@@ -12,7 +12,8 @@ import numpy as np
 
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.ptx.demangle import source_name
-from gpu_simulator.ptx.parameter_types import Parameter, members, parameters
+from gpu_simulator.ptx.parameter_types import Parameter, parameters
+from gpu_simulator.ptx.struct_types import members, size_of
 
 # The most shared memory that a block may have, in bytes, by compute capability.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
@@ -104,7 +105,7 @@ def check_dtypes(entry: str, source: str, args: Sequence[Any]) -> None:
 
     entry: the kernel's name in the PTX.   source: its CUDA source. A type that neither of them tells is not checked,
     and neither is `void*`, `char*`, `unsigned char*` or a vector of integers such as `uint4*`, which can point to
-    anything. Bytes (uint8) and structured arrays fit every pointer.
+    anything. Bytes (uint8) fit every pointer, and structured arrays one to a struct of their size.
     """
     check_structs(entry, source, args)
     for number, parameter, meant in misfits(entry, source, args):
@@ -114,6 +115,22 @@ def check_dtypes(entry: str, source: str, args: Sequence[Any]) -> None:
             f"args[{number}] is an array of {args[number].dtype}, but {source_name(entry)} takes {parameter.type} "
             f"there: convert the array before the call, {name} = {name}.astype({cast})."
         )
+    for number, parameter, size in misfit_structs(entry, source, args):
+        raise LaunchError(
+            f"args[{number}] is an array of structs of {args[number].dtype.itemsize} bytes, but {source_name(entry)} "
+            f"takes {parameter.type} there, and its struct has {size}. Give the dtype each member of the struct, in "
+            "order, with align=True."
+        )
+
+
+def misfit_structs(entry: str, source: str, args: Sequence[Any]) -> Iterator[tuple[int, Parameter, int]]:
+    """Yields (number, parameter, bytes of its type) of each array of structs of another size."""
+    for number, (parameter, value) in enumerate(zip(parameters(entry, source), args, strict=False)):
+        if isinstance(value, np.ndarray) and value.dtype.names and parameter.type.endswith("*"):
+            kind = parameter.type.removesuffix("*")
+            size = size_of(kind, source) if members(kind, source) else 0
+            if size and value.dtype.itemsize != size:
+                yield number, parameter, size
 
 
 def check_structs(entry: str, source: str, args: Sequence[Any]) -> None:
@@ -122,7 +139,8 @@ def check_structs(entry: str, source: str, args: Sequence[Any]) -> None:
     Only structs are checked that have numbers and pointers alone, of which the source tells the types.
     """
     for parameter, value in zip(parameters(entry, source), args, strict=False):
-        inside = members(parameter.type, source) if isinstance(value, tuple) else []
+        found = members(parameter.type, source) if isinstance(value, tuple) else None
+        inside = [one for one in found or () for _ in range(max(1, one.count))]
         if not inside or not all("*" in one.type or one.type in PLAIN for one in inside):
             continue
         wrong = [

@@ -440,7 +440,8 @@ class Launch:
             self.unwritten[where] = said = message(resident, site, register, lane)
             if self.hazards is not None:
                 severity = ERROR if register in self.program.unwritten.direct else SUSPICIOUS
-                self.hazards.add("unwritten register", site, -1, lambda: said, severity=severity)
+                if say := self.hazards.new("unwritten register", site, severity=severity):
+                    say(said)
 
     def printed(self, text: str) -> None:
         """Keep a text of printf; its size counts as memory of the launch."""

@@ -29,7 +29,7 @@ from gpu_simulator.cli.array_parts import deviation
 from gpu_simulator.cli.baseline import Baseline
 from gpu_simulator.cli.report_text import line_costs, listing
 from gpu_simulator.errors import ConfigError, SimulatorError
-from gpu_simulator.kernel_file import KernelFile, kernel_file
+from gpu_simulator.kernel_file import COMPILERS, KernelFile, kernel_file
 from gpu_simulator.launch_checks import check_dtypes
 from gpu_simulator.launching import Extent, launch
 from gpu_simulator.machine.argument_structs import arrays_in
@@ -38,7 +38,11 @@ from gpu_simulator.observers.severities import SUSPICIOUS
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.report import Report, Totals
 
-WRITE = "--simulated-baseline-write"
+WRITE, COMPILER = "--simulated-baseline-write", "--simulated-compiler"
+
+
+WRITES = f"pytest {WRITE} writes what the launches cost now, of all tests or of those that you name."
+LESS = "costs less"  # a property of a test's report, which pytest-xdist hands on
 
 
 @dataclass(repr=False)
@@ -46,7 +50,7 @@ class SimulatedRun:
     """One launch, which has changed its arrays. Each assertion fails with a sentence that names the line.
 
     report: of the launch, as `gpu_simulator.launch` gives it.   late: makes the launch again, in late timing.
-    arrays: by the numbers of their arguments.   name: of the launch in the baseline.
+    arrays: by the numbers of their arguments.   name: of the launch in the baseline.   notes: of the test's report.
     """
 
     kernel: KernelFile
@@ -56,6 +60,7 @@ class SimulatedRun:
     arrays: Mapping[str, np.ndarray]
     name: str
     baseline: Baseline
+    notes: list[tuple[str, object]]
 
     @cached_property
     def hazards(self) -> list[Hazard]:
@@ -116,17 +121,24 @@ class SimulatedRun:
             )
 
     def assert_not_worse(self) -> None:
-        """Fail if the launch takes more instructions, wavefronts or sectors than in the baseline file."""
+        """Fail if the launch takes more instructions, wavefronts or sectors than in the baseline file.
+
+        The end of pytest's output names the launches that take less, so that the file can be written anew.
+        """
         __tracebackhide__ = True
-        if said := self.baseline.judge(self.name, self.report):
-            _fail(f"{said}. pytest {WRITE} writes what the launches cost now.")
+        worse, better = self.baseline.judge(self.name, self.report)
+        if worse:
+            _fail(f"{worse}. {WRITES}")
+        if better:
+            self.notes.append((LESS, better))
 
 
 class Simulated:
     """What the fixture `simulated` gives: call it to launch a kernel. A file is compiled once in a session."""
 
     def __init__(self, request: pytest.FixtureRequest):
-        self._config, self._folder, self._test = request.config, request.path.parent, request.node.nodeid
+        self._compiler: str | None = request.config.getoption(COMPILER)
+        self._config, self._folder, self._test = request.config, request.path.parent, request.node
         self._launches = 0
 
     def __call__(
@@ -141,23 +153,26 @@ class Simulated:
         include: Sequence[str | Path] = (),
         defines: Mapping[str, Any] | None = None,
         std: str | None = None,
+        using: str | None = None,
         **options: Any,
     ) -> SimulatedRun:
         """Launch a kernel of a .cu or .ptx file; arrays in `args` are changed in place.
 
-        file: a path, from the folder of the test.   The other parameters are those of `gpu_simulator.simulate`, and
-        so are the errors, which are shown without the simulator's own frames.
+        file: a path, from the folder of the test.   using: by default what --simulated-compiler says.   The other
+        parameters are those of `gpu_simulator.simulate`, and so are the errors, which are shown without the
+        simulator's own frames.
         """
         __tracebackhide__ = True
         path = self._folder / file
         folders = tuple(self._folder / folder for folder in include)
         macros = {name: str(value) for name, value in (defines or {}).items()}
-        key = (path, kernel, arch, folders, tuple(macros.items()), std)
+        key = (path, kernel, arch, folders, tuple(macros.items()), std, using)
         compiled = self._config.stash.setdefault(COMPILED, {})
         self._launches += 1
         if key not in compiled:
             cache = Path(self._config.cache.mkdir("gpu_simulator")) if getattr(self._config, "cache", None) else None
-            compiled[key] = _plainly(kernel_file, path, kernel, arch, folders, macros, cache, std=std)
+            chosen = {"std": std, "using": using or self._compiler}
+            compiled[key] = _plainly(kernel_file, path, kernel, arch, folders, macros, cache, **chosen)
         found: KernelFile = compiled[key]
         _plainly(check_dtypes, found.entry, found.text, args)
         given = args, options.pop("symbols", None)
@@ -168,9 +183,10 @@ class Simulated:
             every = {"observers": ["hazards"], **options, **more, "symbols": symbols}
             return _plainly(launch, found.program, found.entry, grid, block, args, **every)
 
-        name = f"{self._test}, launch {self._launches}: {source_name(found.entry)}"
-        report, baseline = run(*given), self._config.stash[BASELINE]
-        return SimulatedRun(found, path, report, lambda: run(*again, timing="late"), arrays_in(args), name, baseline)
+        name = f"{self._test.nodeid}, launch {self._launches}: {source_name(found.entry)}"
+        report, baseline, notes = run(*given), self._config.stash[BASELINE], self._test.user_properties
+        late = lambda: run(*again, timing="late")  # noqa: E731
+        return SimulatedRun(found, path, report, late, arrays_in(args), name, baseline, notes)
 
 
 COMPILED = pytest.StashKey[dict[tuple, KernelFile]]()
@@ -204,10 +220,10 @@ def _fail(*lines: str) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the baseline."""
-    parser.getgroup("gpu_simulator").addoption(
-        WRITE, action="store_true", help="write the counts that assert_not_worse compares with"
-    )
+    """Add the options of the baseline and of the compiler."""
+    group = parser.getgroup("gpu_simulator")
+    group.addoption(WRITE, action="store_true", help="write the counts that assert_not_worse compares with")
+    group.addoption(COMPILER, choices=COMPILERS, help="of .cu files; default: nvrtc where it is installed, or clang")
     parser.addini("simulated_baseline", "file with the counts of assert_not_worse", default="simulated_baseline.json")
 
 
@@ -216,16 +232,27 @@ def pytest_configure(config: pytest.Config) -> None:
     writes = config.getoption(WRITE)
     if writes and getattr(config.option, "numprocesses", None):
         raise pytest.UsageError(f"{WRITE} needs one process; leave -n out.")
+    name = config.getini("simulated_baseline")
     try:
-        config.stash[BASELINE] = Baseline(config.rootpath / config.getini("simulated_baseline"), writes)
+        config.stash[BASELINE] = Baseline(config.rootpath / name, writes, config.getoption(COMPILER))
     except ValueError as error:
-        raise pytest.UsageError(f"{config.getini('simulated_baseline')} is no baseline: {error}.") from None
+        raise pytest.UsageError(f"{name} is no baseline: {error}.") from None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the baseline if that was asked for."""
     if session.config.stash[BASELINE].writes:
         session.config.stash[BASELINE].save()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say which launches cost less than in the baseline."""
+    reports = [one for found in terminalreporter.stats.values() for one in found if getattr(one, "when", "") == "call"]
+    less = dict.fromkeys(said for one in reports for key, said in one.user_properties if key == LESS)
+    if less:
+        terminalreporter.section("launches that cost less than in the baseline")
+        for said in (*less, WRITES):
+            terminalreporter.line(said)
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ def simulate(
     include: Sequence[str | Path] = (),
     defines: Mapping[str, Any] | None = None,
     std: str | None = None,
+    using: str | None = None,
     **options: Any,
 ) -> Report:
     """Compile CUDA source and run one kernel of it without a GPU; arrays in `args` are changed in place.
@@ -37,13 +38,13 @@ def simulate(
     kernel: its name, of a template with arguments (`"scale<float, 4>"`); needed if there are several.
     grid, block, args: as for `launch`.   arch: what is compiled for, such as "sm_90a".
     include: folders with headers.   defines: macros.   std: the C++ standard, such as "c++20"; by default C++17, or
-    C++20 for a source that needs it.   options: further keyword arguments of `launch`, such as
-    `observers=["hazards"]` or `symbols={"filter": array}`.
+    C++20 for a source that needs it.   using: the compiler, "nvrtc" or "clang"; by default NVRTC where it is installed.
+    options: further keyword arguments of `launch`, such as `observers=["hazards"]` or `symbols={"filter": array}`.
 
     Raises `ConfigError` for a name that fits no kernel or no file, `compiler.CompileError`, `LaunchError` for an array
     of another type than the kernel's parameter points to (`launch_checks.check_dtypes`), and what `launch` raises.
     """
-    found = compiled_kernel(source, kernel, arch, include, defines, std)
+    found = compiled_kernel(source, kernel, arch, include, defines, std, using)
     check_dtypes(found.entry, found.text, args)
     return launch(found.program, found.entry, grid, block, args, **options)
 
@@ -55,6 +56,7 @@ def compiled_kernel(
     include: Sequence[str | Path] = (),
     defines: Mapping[str, Any] | None = None,
     std: str | None = None,
+    using: str | None = None,
 ) -> KernelFile:
     """The kernel that `simulate` launches, with the text it is from. Parameters and errors are those of `simulate`."""
     macros = {name: str(value) for name, value in (defines or {}).items()}
@@ -65,4 +67,4 @@ def compiled_kernel(
         path, text = Path(source.strip() if isinstance(source, str) else source), None
     else:
         path, text = Path("source.ptx" if _PTX.search(source) else "source.cu"), source
-    return kernel_file(path, kernel, arch, folders, macros, text=text, std=std)
+    return kernel_file(path, kernel, arch, folders, macros, text=text, std=std, using=using)

@@ -65,12 +65,11 @@ def server(tmp_path):
     for folder in ("notebooks", "images"):
         shutil.copytree(ROOT / folder, tmp_path / "lab" / folder)
     runtime = tmp_path / "runtime"
-    quiet = tmp_path / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    quiet.parent.mkdir(parents=True)
-    quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    shutil.copytree(ROOT / "gemm_lab" / "labextension", tmp_path / "share" / "labextensions" / "gemm_lab")
     environment = {
         **os.environ,
         "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTER_PATH": str(tmp_path / "share"),  # this checkout's extension, not the one that was installed
         "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
         "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"),
         "XDG_STATE_HOME": str(tmp_path / "state"),

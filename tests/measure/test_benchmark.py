@@ -8,7 +8,6 @@ import pytest
 
 import gemm_lab as lab
 import gpu_runner as device
-from gemm_lab.measure import append
 from gemm_lab.measure.benchmark import Entry, benchmark, best_library, library_problem
 from gemm_lab.problem import Problem
 from gemm_results import results
@@ -264,10 +263,10 @@ def test_files_are_named_by_the_key_of_the_gpu(monkeypatch, tmp_path):
 
 
 def test_recording_chooses_the_file_of_the_gpu(rows, tmp_path):
-    path = append(rows, folder=tmp_path)
+    path = results.record(rows, folder=tmp_path)
     assert path == tmp_path / "h200.csv" and len(results.read(path)) == 3
     with pytest.raises(LabError, match="one GPU"):
-        append([rows[0], dataclasses.replace(rows[1], gpu="Tesla T4")], folder=tmp_path)
+        results.record([rows[0], dataclasses.replace(rows[1], gpu="Tesla T4")], folder=tmp_path)
 
 
 def test_sums_of_8_bits_are_compared_with_the_kind_of_cublaslt_that_adds_alike():

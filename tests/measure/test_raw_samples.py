@@ -59,26 +59,37 @@ def test_a_damaged_file_is_refused_and_kept(tmp_path, text):
     assert path.read_text() == before
 
 
-@pytest.mark.parametrize("git", [OSError("no git"), subprocess.CompletedProcess([], 128, "", "not a repository")])
-def test_without_an_answer_of_git_the_environment_names_the_commit(monkeypatch, git):
-    def run(*args, **options):
-        if isinstance(git, OSError):
-            raise git
-        return git
+def test_a_checkout_names_its_commit_and_the_environment_wins_over_it(monkeypatch, tmp_path):
+    def git(*words):
+        author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        return subprocess.run(["git", *author, *words], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
 
-    monkeypatch.setattr(timing.subprocess, "run", run)
+    for name in ("GEMM_LAB_COMMIT", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.setattr(timing.settings, "PACKAGE", tmp_path / "gemm_lab")
+    assert timing.commit() == "none"  # no checkout
+    git("init")
+    assert timing.commit() == "none"  # no commit
+    tracked = tmp_path / "tracked"
+    tracked.write_text("one")
+    git("add", "tracked")
+    git("commit", "--message=one")
+    git("tag", "v1")
+    head = git("rev-parse", "HEAD")[:7]
+    (tmp_path / "untracked").write_text("two")
+    assert timing.commit() == head
+    tracked.write_text("two")
+    assert timing.commit() == head + "+"
+    git("add", "tracked")
+    assert timing.commit() == head + "+"
+    monkeypatch.setenv("GEMM_LAB_COMMIT", "fedcba9")
+    assert timing.commit() == "fedcba9"
+
+
+def test_without_git_only_the_environment_names_a_commit(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("GEMM_LAB_COMMIT", "fedcba9")
     assert timing.commit() == "fedcba9"
     monkeypatch.delenv("GEMM_LAB_COMMIT")
     assert timing.commit() == "none"
-
-
-def test_the_environment_wins_over_git(monkeypatch):
-    answers = iter(["1234567\n", " M file\n"])
-    monkeypatch.setattr(
-        timing.subprocess, "run", lambda *args, **options: subprocess.CompletedProcess([], 0, next(answers), "")
-    )
-    monkeypatch.setenv("GEMM_LAB_COMMIT", "fedcba9")
-    assert timing.commit() == "fedcba9"
-    monkeypatch.delenv("GEMM_LAB_COMMIT")
-    assert timing.commit() == "1234567+"

@@ -18,26 +18,26 @@ SIZES = [(40, 136, 328), (64, 4096, 4096)]
 WIDTHS = (16, 24, 32, 64)
 
 
-def verdicts(kernel, size):
-    return [verdict.passed for verdict in check_kernel(kernel, kernel.compile("sm_90a"), *size)]
+def is_right(kernel, size):
+    return all(verdict.passed for verdict in check_kernel(kernel, kernel.compile("sm_90a"), *size))
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("rung", ["01_one_tile", "02_split_k", "03_cluster"])
 def test_rungs_before_wgmma(rung, size):
-    assert verdicts(lab.kernel(f"decode/{rung}"), size) == [True, True]
+    assert is_right(lab.kernel(f"decode/{rung}"), size)
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_rows_of_a_on_the_narrow_side(width, size):
     kernel = lab.kernel("decode/04")(BLOCK_M=width)
-    assert verdicts(kernel, size) == [True, True]
+    assert is_right(kernel, size)
     stays = kernel.source.replace("tile_b + k * 2 + ni * 512, tile_a + k * 2", "tile_b + k * 2 + ni * 512, tile_a")
-    assert stays != kernel.source and verdicts(kernel.rewrite(stays), size) == [False]
+    assert stays != kernel.source and not is_right(kernel.rewrite(stays), size)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_third_stone(width):
     borrowed = lab.kernel("hopper/02", BLOCK_M=64, BLOCK_N=width)
-    assert verdicts(borrowed.rewrite(stone(3).text), SHAPE) == [True, True]
+    assert is_right(borrowed.rewrite(stone(3).text), SHAPE)

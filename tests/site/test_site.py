@@ -16,7 +16,7 @@ from tests.site.conftest import unfold
 from tools.colab import open_book
 from tools.site import built, pages, recorded
 from tools.site.__main__ import build
-from tools.site.links import Links, anchor, anchors
+from tools.site.links import Links, anchor, anchors, markdown_of
 from tools.site.widgets import live_widgets, needed, shown_values
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,6 +90,12 @@ def links(root):
 def test_a_link_leads_to_a_page_of_the_site(links, page, text, there):
     expected = there or "[first](notebooks/00_first.ipynb) [MIT](_static/LICENSE.txt)"
     assert links.in_markdown(page, text) == expected
+
+
+def test_every_link_of_the_project_leads_somewhere():
+    links = Links(ROOT, pages.sources(ROOT), pages.FILES)
+    for page in links.pages:
+        links.in_markdown(page, markdown_of(ROOT / page))
 
 
 @pytest.mark.parametrize(
@@ -294,14 +300,11 @@ def test_the_sidebar_leads_to_what_runs_in_the_browser():
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "app"), [(360, "notebooks"), (1280, "lab")])
 def test_on_a_narrow_window_a_notebook_opens_alone(browser, width, app):
-    page = browser.new_page(viewport={"width": width, "height": 700})
-    try:
+    with browser.new_page(viewport={"width": width, "height": 700}) as page:
         page.set_content('<a href="../lite/lab/index.html?path=notebooks/a.ipynb">x</a><a href="lab/index.html">y</a>')
         page.add_script_tag(path=pages.HERE / "static" / "narrow.js", type="module")
         found = page.evaluate("Array.from(document.querySelectorAll('a'), (link) => link.getAttribute('href'))")
         assert found == [f"../lite/{app}/index.html?path=notebooks/a.ipynb", "lab/index.html"]
-    finally:
-        page.close()
 
 
 # ---- The finished site ----

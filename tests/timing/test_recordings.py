@@ -149,7 +149,7 @@ def test_the_words_are_no_measurement():
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"where": "swizzle"}, "no region “swizzle”; it has layout"),
+        ({"where": "swizzle"}, "no region “swizzle”; it has “layout”"),
         ({"where": 9999}, "no line 9999"),
         ({"where": 1}, "No machine instruction of ampere/04_swizzled comes from line 1"),
         ({"cycles": LEAST - 1}, f"From {LEAST} to"),

@@ -22,7 +22,7 @@ from gpu_simulator.errors import NotHere
 from gpu_simulator.kernel_file import kernel_file
 from tools.lite import build, wheels
 from tools.lite.__main__ import main
-from tools.lite.running import OF_THE_LAB
+from tools.lite.running import ABSENT, OF_THE_LAB
 from tools.live import packages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -158,6 +158,8 @@ def test_a_plot_is_answered_with_a_sentence(browser_module):
     for kind in (NotHere, ImportError):
         with pytest.raises(kind, match="draws a plot, and matplotlib is not part of this page"):
             finder.find_spec("matplotlib.figure")
+    assert all(ABSENT.search(sentence) for sentence in browser_module.ABSENT.values())
+    assert not ABSENT.search("PASS t4/03\n      In a web page that compiler does not run; on your machine, this works.")
     assert finder.find_spec("json") is None and finder.find_spec("matplotlib_inline") is None
 
 

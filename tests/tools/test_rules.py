@@ -3,7 +3,8 @@
 import pytest
 
 from gpu_simulator.errors import SimulatorError
-from tools.rules.rule import ARCH, COMMAND, ENDLESS, all_rules, recorded
+from tools.opcodes.recording import ARCH, COMMAND
+from tools.rules.rule import ENDLESS, all_rules, recorded
 
 TIMINGS = ("early", "late")
 

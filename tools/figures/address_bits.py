@@ -49,18 +49,7 @@ def address_bits():
         for _, low, high, fill in fields:
             for bit in range(low, high):
                 changed = y == below and swizzle.mask >> bit & 1
-                page.labelled(
-                    x(bit),
-                    y,
-                    w,
-                    h,
-                    str(value >> bit & 1),
-                    fill=fill,
-                    edge=style.PAPER,
-                    radius=0,
-                    mono=True,
-                    bold=changed,
-                )
+                page.cell(x(bit), y, w, h, str(value >> bit & 1), fill=fill, mono=True, bold=changed)
                 if changed:
                     page.box(x(bit), y, w, h, fill="none", edge=style.INK, lw=1.8, radius=0, z=4)
     for number, bit in enumerate(bit for bit in range(BITS) if swizzle.mask >> bit & 1):
@@ -69,5 +58,5 @@ def address_bits():
         page.arrow(x(bit) + w / 2, top + h + 0.04, x(bit) + w / 2, below - 0.03, colour=style.BLUE, lw=1.5)
     place = moved % ROW_BYTES // 16
     words = f"chunk {chunk:03b} XOR the last three row bits {row % 8:03b} is place {place:03b}, the number {place}"
-    page.text(0.3, below + h + 0.42, words, ha="left", colour=style.MUTED)
+    page.note(0.3, below + h + 0.42, words)
     return page.fig

@@ -26,17 +26,11 @@ def copy_paths():
     page.text(left + width + 0.27, y - 0.2, "LDG", mono=True)
     page.text(middle + width + 0.27, y - 0.2, "STS", mono=True)
     words = "two instructions, 4 registers for each chunk on its way; the STS waits for its LDG"
-    page.text(left, 1.33, words, ha="left", colour=style.MUTED)
+    page.note(left, 1.33, words)
     y = 2.15 + high / 2
     page.arrow(left + width, y, right, y, colour=style.INK)
     page.text((left + width + right) / 2, y - 0.2, "LDGSTS, which is cp.async", mono=True)
-    page.text(
-        left,
-        3.03,
-        "one instruction, no register for the data; nobody waits until wait_group",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(left, 3.03, "one instruction, no register for the data; nobody waits until wait_group")
     return page.fig
 
 
@@ -54,15 +48,13 @@ def copy_groups():
         issued = 1.55 + 0.32 * tile if tile < _STAGES - 1 else starts[tile - 2] + 0.1
         arrived = starts[min(tile, turns)]
         page.text(0.35, y + 0.15, f"copy tile {tile}", ha="left")
-        page.labelled(
+        page.cell(
             issued,
             y,
             arrived - issued,
             0.3,
             f"to buffer {tile % _STAGES}" if tile else "to 0",
             fill=_BUFFERS[tile % _STAGES],
-            edge=style.PAPER,
-            radius=0,
         )
     y = 3.05
     page.text(0.35, y + 0.2, "multiply", ha="left")
@@ -80,11 +72,11 @@ def copy_groups():
         )
     page.line((0.35, 3.98), (0.35, 3.78), colour=style.VERMILION, lw=2.4)
     wait = "cp_async_wait<1>(), then the barrier: a thread's groups have arrived, but for the newest one;"
-    page.text(0.5, 3.88, wait, ha="left", colour=style.MUTED)
+    page.note(0.5, 3.88, wait)
     barrier = "behind the barrier every thread's have, and everybody has left the buffer that comes next"
-    page.text(0.5, 4.12, barrier, ha="left", colour=style.MUTED)
+    page.note(0.5, 4.12, barrier)
     reuse = "One group a turn. Tile 3 goes where tile 0 lay, in the turn after its last reader."
-    page.text(0.35, 4.48, reuse, ha="left", colour=style.MUTED)
+    page.note(0.35, 4.48, reuse)
     return page.fig
 
 
@@ -111,7 +103,7 @@ def late_addresses():
                 )
                 page.text(x + width / 2, y + high / 2, words, colour=style.MUTED)
             else:
-                page.labelled(x, y, width, high, words, fill=fill, edge=style.PAPER, radius=0)
+                page.cell(x, y, width, high, words, fill=fill)
             x += width
 
     copy, other = style.tint(_SHARED, 0.5), style.tint(style.UNLIT, 1.0)
@@ -121,17 +113,9 @@ def late_addresses():
     page.text(0.35, 2.5 + high / 2, "10", ha="left", bold=True)
     parts(2.5, ("copy [R8]", 1.1, copy), ("write R9", 0.95, other), mma, mma, mma, mma)
     for y in (1.35, 3.1):
-        page.labelled(
-            left + 1.1, y, 1.55, 0.34, "in the queue", fill=style.tint(_SHARED, 0.25), edge=style.PAPER, radius=0
-        )
+        page.cell(left + 1.1, y, 1.55, 0.34, "in the queue", fill=style.tint(_SHARED, 0.25))
         page.arrow(left + 0.55, y - 0.2, left + 1.1, y + 0.17, colour=_SHARED)
-        page.text(left + 2.75, y + 0.17, "reads R8 here", ha="left", colour=style.MUTED)
-    page.text(
-        left,
-        1.98,
-        "the copy has not read R8 yet, so nothing may write it: the warp stands still",
-        ha="left",
-        colour=style.MUTED,
-    )
+        page.note(left + 2.75, y + 0.17, "reads R8 here")
+    page.note(left, 1.98, "the copy has not read R8 yet, so nothing may write it: the warp stands still")
     page.text(page.width - 0.35, 3.75, "lengths are not to scale", ha="right", colour=style.MUTED)
     return page.fig

@@ -87,7 +87,7 @@ def ldmatrix_conflict():
         waves = wavefronts(words)
         wave_of_row = [next(n for n, lanes in enumerate(waves) if 4 * row in lanes) for row in range(rows)]
         page.text(middle, 0.42, title, bold=True, size=style.BODY)
-        page.text(left, 0.92, "bank 0", ha="left", colour=style.MUTED)
+        page.note(left, 0.92, "bank 0")
         page.text(left + chunks * w, 0.92, f"bank {BANKS - 1}", ha="right", colour=style.MUTED)
         page.grid(
             left,
@@ -107,15 +107,8 @@ def ldmatrix_conflict():
         y = top + rows * h + 0.92
         for chunk, count in enumerate(load):
             for level in range(count):
-                page.box(
-                    left + chunk * w + 0.04,
-                    y - (level + 1) * 0.085,
-                    w - 0.08,
-                    0.085,
-                    radius=0,
-                    lw=0.5,
-                    fill=_wave_colour(level),
-                    edge=style.PAPER,
+                page.cell(
+                    left + chunk * w + 0.04, y - (level + 1) * 0.085, w - 0.08, 0.085, lw=0.5, fill=_wave_colour(level)
                 )
         page.line((left, y), (left + chunks * w, y), z=4)
         page.text(middle, y + 0.22, "rows wanted from each group of 4 banks", colour=style.MUTED)

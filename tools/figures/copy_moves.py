@@ -33,10 +33,10 @@ def copy_moves():
     for number, (title, says, places) in enumerate(CASES):
         y, wave = top + number * step, waves(places)
         page.text(0.3, y + 0.28, title, ha="left", bold=True)
-        page.text(0.3, y + 0.53, says, ha="left", colour=style.MUTED)
+        page.note(0.3, y + 0.53, says)
         for chunk in CHUNKS:
             fill = style.tint(SHADES[wave[chunk]], 0.35)
-            page.labelled(left + chunk * w, y - 0.14, w, h, f"c{chunk}", fill=fill, edge=style.PAPER, radius=0)
+            page.cell(left + chunk * w, y - 0.14, w, h, f"c{chunk}", fill=fill)
         held = {int(place): chunk for chunk, place in enumerate(places)}
         for place in range(16):
             chunk = held.get(place)
@@ -78,11 +78,5 @@ def copy_moves():
         )
     for line in range(2):
         page.text(left + (4 + 8 * line) * w, top + 3 * step + 0.94, f"line {line} of shared memory", colour=style.MUTED)
-    page.text(
-        0.3,
-        top + 4 * step + 0.04,
-        "frames: sectors of 32 bytes; arrows of one colour: one wavefront",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.3, top + 4 * step + 0.04, "frames: sectors of 32 bytes; arrows of one colour: one wavefront")
     return page.fig

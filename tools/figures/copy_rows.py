@@ -37,16 +37,14 @@ def copy_rows():
             wave, at = waves(places(row, padded)), places(row, padded)
             for chunk in range(CHUNKS):
                 line, place = divmod(int(at[chunk]), CHUNKS)
-                page.labelled(
+                page.cell(
                     left + place * w,
                     top + (row + line) * h,
                     w,
                     h,
                     f"{row}·{chunk}",
                     fill=style.tint(SHADES[wave[chunk]], 0.35),
-                    edge=style.PAPER,
                     lw=0.7,
-                    radius=0,
                 )
             count = counts(padded)[row]
             colour = style.ink(style.CONFLICT if count > 1 else style.WAVEFRONT)
@@ -64,11 +62,9 @@ def copy_rows():
                     radius=0,
                     z=4,
                 )
-    page.text(
+    page.note(
         0.3,
         top + 9 * h + 0.34,
         "frames: sectors of 32 bytes in shared memory; within a row, one colour is one wavefront",
-        ha="left",
-        colour=style.MUTED,
     )
     return page.fig

@@ -46,19 +46,11 @@ def cta_pairs():
         for target, to in enumerate(lefts):
             end = to + 0.62 * w if source == target else (to + 0.9 * w if target == 0 else to + 0.42 * w)
             page.arrow(x + 0.74 * w, 2.95, end, 2.08, colour=style.B, lw=1.8)
-    page.text(
+    page.note(
         0.35,
         4.58,
         f"Alone, a block loads all of B: {stage_kib(False)} KB for a k tile. In a pair each loads half of it,",
-        ha="left",
-        colour=style.MUTED,
     )
-    page.text(
-        0.35,
-        4.83,
-        "and the tensor cores of both SMs read both halves. One thread issues for the pair;",
-        ha="left",
-        colour=style.MUTED,
-    )
-    page.text(0.35, 5.08, "a commit with multicast tells the mbarriers of both blocks.", ha="left", colour=style.MUTED)
+    page.note(0.35, 4.83, "and the tensor cores of both SMs read both halves. One thread issues for the pair;")
+    page.note(0.35, 5.08, "a commit with multicast tells the mbarriers of both blocks.")
     return page.fig

@@ -27,8 +27,8 @@ def naive_best_tiled():
         page.text(middle, 0.4, title, size=style.BODY, bold=True)
         page.box(left, 0.68, panel, 1.4, fill=style.tint(style.MEMORY["DRAM"], 0.1), edge="none")
         page.box(left, 2.78, panel, 1.15, fill=style.tint(style.MEMORY["shared memory"], 0.14), edge="none")
-        page.text(left + 0.1, 1.91, "slow memory", colour=style.MUTED, ha="left")
-        page.text(left + 0.1, 3.76, "fast memory", colour=style.MUTED, ha="left")
+        page.note(left + 0.1, 1.91, "slow memory")
+        page.note(left + 0.1, 3.76, "fast memory")
         for m, (name, colour) in enumerate(_NAMES):
             x = middle - (3 * edge + 2 * gap) / 2 + m * (edge + gap)
             page.text(x + edge / 2, 0.86, name, colour=style.ink(colour), bold=True)
@@ -90,7 +90,7 @@ def loop_orders():
     )
     at = {"A": (2, 3), "B": (3, 1), "D": (2, 1)}  # i = 2, k = 3, j = 1
     index = {"A": "i,k", "B": "k,j", "D": "i,j"}
-    page.text(0.4, 0.42, "loops, outer to inner", colour=style.MUTED, ha="left")
+    page.note(0.4, 0.42, "loops, outer to inner")
     for m, (name, colour) in enumerate(_NAMES):
         page.text(
             x0 + m * pitch + edge / 2,

@@ -37,7 +37,7 @@ def matrix_descriptor():
     for first, bits, name, width in FIELDS:
         value = word >> first & ((1 << bits) - 1)
         fill = style.UNLIT if name in ("0", "(unused)") else style.tint(style.A, 0.3)
-        page.labelled(x, y, width, h, str(value), fill=fill, edge=style.PAPER, radius=0, mono=True)
+        page.cell(x, y, width, h, str(value), fill=fill, mono=True)
         page.text(x + width / 2, y - 0.16, f"{first + bits - 1}–{first}", colour=style.MUTED)
         page.text(x + width / 2, y + h + 0.18, name, bold=name not in ("0", "(unused)"))
         page.text(x + width / 2, y + h + 0.44, meaning.get(first, ""), colour=style.MUTED)
@@ -47,25 +47,13 @@ def matrix_descriptor():
     for k2 in range(BLOCK_K // MMA_K):
         page.text(left + (k2 + 0.5) * w, top - 0.17, f"k2 = {k2}", bold=True)
         for i in range(ROWS):
-            page.box(left + k2 * w, top + i * row, w, row, fill=STEPS[k2], edge=style.PAPER, radius=0, lw=0.8)
+            page.cell(left + k2 * w, top + i * row, w, row, fill=STEPS[k2], lw=0.8)
         page.text(left + (k2 + 0.5) * w, top + ROWS * row + 0.2, f"+ {step_bytes(k2)} bytes")
         page.text(
             left + (k2 + 0.5) * w, top + ROWS * row + 0.46, f"descriptor + {step_bytes(k2) // 16}", colour=style.MUTED
         )
     page.text(left - 0.12, top + row / 2, "row 0", ha="right", colour=style.MUTED)
     page.text(left - 0.12, top + (ROWS - 0.5) * row, f"row {ROWS - 1}", ha="right", colour=style.MUTED)
-    page.text(
-        0.35,
-        5.3,
-        "A product takes 16 values of each row, and starts 32 bytes further than the one before.",
-        ha="left",
-        colour=style.MUTED,
-    )
-    page.text(
-        0.35,
-        5.55,
-        "The XOR of the swizzle comes after the sum, as it did when TMA wrote the rows.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.35, 5.3, "A product takes 16 values of each row, and starts 32 bytes further than the one before.")
+    page.note(0.35, 5.55, "The XOR of the swizzle comes after the sum, as it did when TMA wrote the rows.")
     return page.fig

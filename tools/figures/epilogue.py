@@ -55,12 +55,6 @@ def staged_epilogue():
             ha="right",
             colour=style.MUTED,
         )
-    page.text(
-        left,
-        0.45,
-        "one store instruction of a warp; each cell is a sector of 32 bytes, each row a row of D",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(left, 0.45, "one store instruction of a warp; each cell is a sector of 32 bytes, each row a row of D")
     page.text(0.5, top + 4 * row_h, "row", colour=style.MUTED, rotation=90)
     return page.fig

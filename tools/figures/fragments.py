@@ -40,32 +40,23 @@ def mma_fragments():
             y_half = y + half * (8 * cell_h + half_gap)
             for col in range(8):
                 page.text(
-                    x + (col + 0.5) * cell_w,
-                    y_half - 0.13,
-                    f"{letter}{holder(8 * half, col)[1]}",
-                    colour=style.MUTED,
+                    x + (col + 0.5) * cell_w, y_half - 0.13, f"{letter}{holder(8 * half, col)[1]}", colour=style.MUTED
                 )
             for row in range(8):
                 for col in range(0, 8, 2):
                     lane = holder(8 * half + row, col)[0]
-                    page.labelled(
+                    page.cell(
                         x + col * cell_w,
                         y_half + row * cell_h,
                         2 * cell_w,
                         cell_h,
                         f"T{lane}",
                         fill=_TINTS[lane // 4],
-                        edge=style.PAPER,
-                        radius=0,
                         lw=1.2,
                     )
                 if row in (0, 7):
                     page.text(
-                        x - 0.08,
-                        y_half + (row + 0.5) * cell_h,
-                        str(8 * half + row),
-                        ha="right",
-                        colour=style.MUTED,
+                        x - 0.08, y_half + (row + 0.5) * cell_h, str(8 * half + row), ha="right", colour=style.MUTED
                     )
 
     tall(x_a, y_a, "a", holder_a)
@@ -73,16 +64,8 @@ def mma_fragments():
     for col in range(8):
         for row in range(0, 8, 2):
             lane = holder_b(row, col)[0]
-            page.labelled(
-                x_c + col * cell_w,
-                y_b + row * cell_h,
-                cell_w,
-                2 * cell_h,
-                f"T{lane}",
-                fill=_TINTS[lane // 4],
-                edge=style.PAPER,
-                radius=0,
-                lw=1.2,
+            page.cell(
+                x_c + col * cell_w, y_b + row * cell_h, cell_w, 2 * cell_h, f"T{lane}", fill=_TINTS[lane // 4], lw=1.2
             )
     for row in range(8):
         page.text(x_c - 0.09, y_b + (row + 0.5) * cell_h, f"b{holder_b(row, 0)[1]}", ha="right", colour=style.MUTED)
@@ -101,5 +84,5 @@ def mma_fragments():
             "colour: lane ÷ 4, rounded down",
         )
     ):
-        page.text(x_a, y_b + 0.48 + 0.27 * k, words, ha="left", colour=style.MUTED)
+        page.note(x_a, y_b + 0.48 + 0.27 * k, words)
     return page.fig

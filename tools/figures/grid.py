@@ -17,18 +17,7 @@ def grid_of_blocks():
             lit = (row, column) == (1, 3)
             fill = style.C if lit else style.tint(style.C, 0.14)
             colour = style.text_on(style.C) if lit else style.INK
-            page.labelled(
-                x + column * w,
-                y + row * h,
-                w,
-                h,
-                f"{column}, {row}",
-                fill=fill,
-                edge=style.PAPER,
-                radius=0,
-                lw=2,
-                colour=colour,
-            )
+            page.cell(x + column * w, y + row * h, w, h, f"{column}, {row}", fill=fill, lw=2, colour=colour)
     page.arrow(x, y - 0.16, x + _COLUMNS * w, y - 0.16)
     page.text(x + _COLUMNS * w / 2, y - 0.36, "blockIdx.x", mono=True)
     page.arrow(x - 0.16, y, x - 0.16, y + _ROWS * h)
@@ -42,14 +31,12 @@ def grid_of_blocks():
             if row is None or column is None:
                 page.text(left + (j + 0.5) * cell_w, top + (i + 0.5) * cell_h, "…", colour=style.MUTED)
                 continue
-            page.labelled(
+            page.cell(
                 left + j * cell_w,
                 top + i * cell_h,
                 cell_w,
                 cell_h,
                 str(row + 32 * column),
-                edge=style.PAPER,
-                radius=0,
                 fill=style.LIT if column == 0 else style.tint(style.C, 0.14),
                 lw=2,
             )

@@ -36,17 +36,7 @@ def half_warps():
             return style.tint(style.CONFLICT, 0.7) if asked.count(j) > 1 else style.tint(style.SKY, 0.6)
 
         page.text(left - 0.15, y + h / 2, f"row m = {half}", ha="right", bold=True)
-        page.grid(
-            left,
-            y,
-            1,
-            BANKS,
-            w,
-            h,
-            edge=style.UNLIT_EDGE,
-            lw=0.6,
-            fill=fill,
-        )
+        page.grid(left, y, 1, BANKS, w, h, edge=style.UNLIT_EDGE, lw=0.6, fill=fill)
         lanes = sorted(lane_of.values())
         page.text(left + (asked[lanes[0]] + 8) * w, y + h / 2, f"lanes {lanes[0]} to {lanes[-1]}", bold=True)
     twice = sum(asked.count(bank) > 1 for bank in range(BANKS))

@@ -44,7 +44,7 @@ def one_instruction():
             page.line((x, top + row * SIDE), (x + width, top + row * SIDE), colour=style.PAPER, lw=0.5, z=3)
         y = top + 32 * SIDE + 0.28
         page.text(x, y, name, ha="left", mono=True, bold=True)
-        page.text(x, y + 0.25, f"{count:,} multiply-adds", ha="left", colour=style.MUTED)
-        page.text(x, y + 0.49, f"{2 * count:,} FLOP", ha="left", colour=style.MUTED)
+        page.note(x, y + 0.25, f"{count:,} multiply-adds")
+        page.note(x, y + 0.49, f"{2 * count:,} FLOP")
         x += max(width, 1.75) + 0.5
     return page.fig

@@ -4,11 +4,7 @@ from gemm_look import style
 from gemm_look.sheet import Sheet
 
 _BEFORE = (("edit", "CUDA\nin a cell"), ("compile", "PTX and\nmachine code"))
-_AFTER = (
-    ("check", "against a\nreference"),
-    ("measure", "TFLOPS,\nwavefronts"),
-    ("show", "pictures,\ntables"),
-)
+_AFTER = (("check", "against a\nreference"), ("measure", "TFLOPS,\nwavefronts"), ("show", "pictures,\ntables"))
 
 
 def journey():

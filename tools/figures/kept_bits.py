@@ -8,12 +8,7 @@ from gpu_simulator.hardware.exact_sums import sum_rule
 
 FRACTION = sum_rule(90, "wgmma", "e4m3", "e4m3", "f32").fraction
 # What is added: its name, and its bits as powers of two.
-ADDENDS = (
-    ("accumulator, 16,384", (14,)),
-    ("64 · 1.5 = 96", (6, 5)),
-    ("1.5 · 2 = 3", (1, 0)),
-    ("1 · 1 = 1", (0,)),
-)
+ADDENDS = (("accumulator, 16,384", (14,)), ("64 · 1.5 = 96", (6, 5)), ("1.5 · 2 = 3", (1, 0)), ("1 · 1 = 1", (0,)))
 
 
 def window(addends) -> tuple[int, int]:
@@ -48,5 +43,5 @@ def kept_bits():
                 x, y, w, h, "1" if there else "", fill=fill, edge=style.UNLIT_EDGE, radius=0, mono=True, lw=0.7
             )
     words = "Of 3 only 2 is added, and of 1 nothing: beside an accumulator of 16,384 their last bit lies outside."
-    page.text(0.3, top + len(ADDENDS) * step + 0.2, words, ha="left", colour=style.MUTED)
+    page.note(0.3, top + len(ADDENDS) * step + 0.2, words)
     return page.fig

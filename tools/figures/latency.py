@@ -15,7 +15,7 @@ def memory_latency_hidden():
     load, store = style.MEMORY["DRAM"], style.MEMORY["shared memory"]
 
     def step(x, y, letter, colour, wide=1.0):
-        page.labelled(x, y, _ISSUE * wide, 0.42, letter, fill=colour, edge=style.PAPER, radius=0, bold=True)
+        page.cell(x, y, _ISSUE * wide, 0.42, letter, fill=colour, bold=True)
         return x + _ISSUE * wide
 
     def wait(x, y, length):
@@ -65,7 +65,7 @@ def memory_latency_hidden():
     x = left
     for letter, colour, words in (("L", load, "load"), ("S", store, "store"), ("", None, "wait for DRAM")):
         if letter:
-            page.labelled(x, 3.56, 0.27, 0.27, letter, fill=colour, edge=style.PAPER, radius=0, bold=True)
+            page.cell(x, 3.56, 0.27, 0.27, letter, fill=colour, bold=True)
         else:
             page.box(
                 x,
@@ -78,6 +78,6 @@ def memory_latency_hidden():
                 lw=0.7,
                 dashed=True,
             )
-        page.text(x + 0.36, 3.69, words, ha="left", colour=style.MUTED)
+        page.note(x + 0.36, 3.69, words)
         x += 1.05
     return page.fig

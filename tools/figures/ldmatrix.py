@@ -18,7 +18,7 @@ def ldmatrix_x4():
     x, y, x_r = 0.6, 0.98, 4.45
     load = fragment_load(Mma("m16n8k16", "f16"), "A")
     page.text(x, 0.4, "lanes name rows", ha="left", bold=True, size=style.BODY)
-    page.text(x, y - 0.25, "A in shared memory, 16 bytes a box", ha="left", colour=style.MUTED)
+    page.note(x, y - 0.25, "A in shared memory, 16 bytes a box")
     for lane, (row, column) in enumerate(zip(load.rows, load.chunks, strict=True)):
         _cell(page, x + column * chunk, y + row * high + row // 8 * gap, chunk, high, lane, _MATRIX[lane // 8])
         if column == 0 and row % 8 in (0, 7):
@@ -33,20 +33,18 @@ def ldmatrix_x4():
             top = y + register % 2 * (8 * high + gap)
             _cell(page, left + column // 2 * cell, top + row * high, cell, high, lane, _MATRIX[matrix])
             if lane == 0:
-                page.text(left, top - 0.12, f"register {register}", ha="left", colour=style.MUTED)
-    page.text(
+                page.note(left, top - 0.12, f"register {register}")
+    page.note(
         x,
         5.0,
         f"T{LANE} names row {LANE} of the first matrix. It receives two halves of row {LANE // 4} of each of the four.",
-        ha="left",
-        colour=style.MUTED,
     )
     return page.fig
 
 
 def _cell(page: Sheet, x: float, y: float, w: float, h: float, lane: int, fill: str) -> None:
     mine = lane == LANE
-    page.labelled(x, y, w, h, f"T{lane}", radius=0, fill=fill, edge=style.PAPER, bold=mine)
+    page.cell(x, y, w, h, f"T{lane}", fill=fill, bold=mine)
     if mine:
         page.box(x, y, w, h, fill="none", edge=style.INK, lw=2, radius=0, z=4)
 
@@ -61,7 +59,7 @@ def ldmatrix_trans():
     ):
         _, receives = ldmatrix(1, transposed)
         page.text(x, 0.4, title, ha="left", mono=True, bold=True, size=style.BODY)
-        page.text(x, 0.66, says, ha="left", colour=style.MUTED)
+        page.note(x, 0.66, says)
         for column in range(8):
             page.text(x + (column + 0.5) * w, y - 0.13, str(column), colour=style.MUTED)
             page.text(x - 0.13, y + (column + 0.5) * h, str(column), colour=style.MUTED)
@@ -69,17 +67,8 @@ def ldmatrix_trans():
         for lane in range(32):
             for half in range(2):
                 _, row, column = receives[lane, 0, half]
-                page.labelled(
-                    x + column * w,
-                    y + row * h,
-                    w,
-                    h,
-                    f"T{lane}",
-                    radius=0,
-                    fill=_QUADS[lane // 4],
-                    edge=style.PAPER,
-                    lw=1,
-                    bold=lane == LANE,
+                page.cell(
+                    x + column * w, y + row * h, w, h, f"T{lane}", fill=_QUADS[lane // 4], lw=1, bold=lane == LANE
                 )
                 if lane == LANE:
                     marked.append((row, column))
@@ -95,12 +84,10 @@ def ldmatrix_trans():
             radius=0,
             z=4,
         )
-    page.text(
+    page.note(
         0.35,
         y + 8 * h + 0.3,
         "rows: k, as B lies in shared memory; columns: n. The same eight addresses, the same bytes read.",
-        ha="left",
-        colour=style.MUTED,
     )
     return page.fig
 
@@ -114,8 +101,8 @@ def one_stride():
         (4.35, lambda row: chunk ^ row, "ldmatrix: eight addresses", "row r lies wherever lane r says"),
     ):
         page.text(x, 0.4, title, ha="left", bold=True, size=style.BODY)
-        page.text(x, 0.66, says, ha="left", colour=style.MUTED)
-        page.text(x, y - 0.15, "32 banks", ha="left", colour=style.MUTED)
+        page.note(x, 0.66, says)
+        page.note(x, y - 0.15, "32 banks")
         page.grid(
             x,
             y,
@@ -128,11 +115,9 @@ def one_stride():
             words=lambda i, j, at=place: str(i) if at(i) == j else "",
             fill=lambda i, j, at=place: style.LIT if at(i) == j else style.UNLIT,
         )
-    page.text(
+    page.note(
         0.35,
         y + 8 * h + 0.27,
         "Each cell is 16 bytes in four banks, each line 128 bytes; lit: the chunk wanted of row r.",
-        ha="left",
-        colour=style.MUTED,
     )
     return page.fig

@@ -75,7 +75,7 @@ def block_order_locality():
             ha="left",
             bold=True,
         )
-        page.text(x, y + 0.26, f"{2 * wave.blocks} strips read through L2", ha="left", colour=style.MUTED)
+        page.note(x, y + 0.26, f"{2 * wave.blocks} strips read through L2")
     page.line((0.45, 4.32), (page.width - 0.45, 4.32))
     row, grouped = (full_size_bytes(order) / 2**20 for order in ("row", "grouped"))
     page.text(

@@ -28,8 +28,8 @@ def memory_hierarchy():
 
     bar, step, top = 0.56, 0.76, 0.62
     bottom = top + 3 * step + bar + 0.16
-    page.text(0.4, 0.32, "capacity", colour=style.MUTED, ha="left")
-    page.text(x0, 0.32, "bandwidth", colour=style.MUTED, ha="left")
+    page.note(0.4, 0.32, "capacity")
+    page.note(x0, 0.32, "bandwidth")
     for tick in (100, 200, 500, 1000, 2000, 5000, 10_000):
         page.line((position(tick), bottom), (position(tick), bottom + 0.06))
         page.text(position(tick), bottom + 0.2, f"{tick:,}", colour=style.MUTED)
@@ -38,19 +38,10 @@ def memory_hierarchy():
     for row, (name, capacity, where, gbps) in enumerate(levels):
         y, colour = top + row * step, style.MEMORY[name]
         page.text(0.4, y + 0.17, capacity, size=style.LARGE, bold=True, ha="left")
-        page.text(0.4, y + 0.43, where, colour=style.MUTED, ha="left")
+        page.note(0.4, y + 0.43, where)
         if gbps is None:
             tip = x1 + 0.25
-            page.shade(
-                (x0, y),
-                (x1, y),
-                (tip, y + bar / 2),
-                (x1, y + bar),
-                (x0, y + bar),
-                colour=colour,
-                alpha=1,
-                z=2,
-            )
+            page.shade((x0, y), (x1, y), (tip, y + bar / 2), (x1, y + bar), (x0, y + bar), colour=colour, alpha=1, z=2)
             page.text(x0 + 0.14, y + bar / 2, name, bold=True, ha="left", size=style.BODY)
             page.text(x1 - 0.05, y + bar / 2, "feed the arithmetic directly", ha="right")
             continue

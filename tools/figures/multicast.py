@@ -56,12 +56,6 @@ def cluster_multicast():
     page.text(0.35, y + 0.3, "empty[stage], in each block", ha="left", bold=True)
     page.text(2.95, y + 0.3, f"{BLOCKS * CONSUMER_WARPS} arrivals: the consumer warps of both blocks", ha="left")
     page.line((0.35, y + 0.6), (page.width - 0.35, y + 0.6))
-    page.text(
-        0.35,
-        y + 0.88,
-        "A block writes into the other's stage, so both must have read it. That is the price:",
-        ha="left",
-        colour=style.MUTED,
-    )
-    page.text(0.35, y + 1.14, "they go at one pace, and the slower one sets it.", ha="left", colour=style.MUTED)
+    page.note(0.35, y + 0.88, "A block writes into the other's stage, so both must have read it. That is the price:")
+    page.note(0.35, y + 1.14, "they go at one pace, and the slower one sets it.")
     return page.fig

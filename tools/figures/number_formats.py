@@ -87,11 +87,5 @@ def _drawn(forms: tuple[Format, ...], bit: float, last: str):
             ha="right",
             mono=True,
         )
-    page.text(
-        0.3,
-        top + 4 * step + 0.08,
-        last,
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.3, top + 4 * step + 0.08, last)
     return page.fig

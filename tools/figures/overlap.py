@@ -18,7 +18,7 @@ class _Line:
         page.text(0.35, y + _HIGH / 2, name, ha="left", bold=True)
 
     def part(self, words: str, width: float, fill: str) -> None:
-        self.page.labelled(self.x, self.y, width, _HIGH, words, fill=fill, edge=style.PAPER, radius=0)
+        self.page.cell(self.x, self.y, width, _HIGH, words, fill=fill)
         self.x += width
 
     def wait(self, width: float) -> None:
@@ -44,7 +44,7 @@ class _Line:
 
 def _legend(page: Sheet, y: float, right: str) -> None:
     page.line((_LEFT, y + 0.15), (_LEFT, y - 0.05), colour=style.VERMILION, lw=3)
-    page.text(_LEFT + 0.12, y + 0.05, "barrier: every thread of the block waits here", ha="left", colour=style.MUTED)
+    page.note(_LEFT + 0.12, y + 0.05, "barrier: every thread of the block waits here")
     page.text(page.width - 0.35, y + 0.05, right, ha="right", colour=style.MUTED)
 
 
@@ -61,7 +61,7 @@ def prefetch_overlap():
     line.barrier()
     line.part("multiply tile t", 2.4, _MMA)
     line.barrier()
-    page.text(line.x + 0.15, line.y + _HIGH / 2, "tile t + 1", ha="left", colour=style.MUTED)
+    page.note(line.x + 0.15, line.y + _HIGH / 2, "tile t + 1")
     line = _Line(page, 1.75, "04")
     line.part("store", 0.6, _STORE)
     line.barrier()
@@ -69,9 +69,9 @@ def prefetch_overlap():
     start = line.x
     line.part("multiply tile t", 2.4, _MMA)
     line.barrier()
-    page.text(line.x + 0.15, line.y + _HIGH / 2, "tile t + 1", ha="left", colour=style.MUTED)
+    page.note(line.x + 0.15, line.y + _HIGH / 2, "tile t + 1")
     page.arrow(start, 2.38, start + 1.55, 2.38, colour=_LOAD)
-    page.text(start, 2.6, "tile t + 1 on its way, in registers", ha="left", colour=style.MUTED)
+    page.note(start, 2.6, "tile t + 1 on its way, in registers")
     _legend(page, 3.1, "lengths are not to scale")
     return page.fig
 
@@ -91,21 +91,13 @@ def barriers_and_buffers():
         line.barrier()
         multiply(line, f"tile {tile}", 1.6)
         line.barrier()
-    page.text(
-        _LEFT,
-        1.38,
-        "one buffer: written only when every warp has read it, read only when all is written",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(_LEFT, 1.38, "one buffer: written only when every warp has read it, read only when all is written")
     line = _Line(page, 1.95, "06")
     for tile, buffer in (("t", 0), ("t + 1", 1)):
         line.part(f"to {buffer}", 0.6, style.tint(_STORE, 0.4) if buffer else _STORE)
         line.barrier()
         multiply(line, f"tile {tile}, buffer {buffer}", 1.6)
-    page.text(
-        _LEFT, 2.58, "two buffers: the other one is free, so only the readers wait", ha="left", colour=style.MUTED
-    )
+    page.note(_LEFT, 2.58, "two buffers: the other one is free, so only the readers wait")
     line = _Line(page, 3.15, "08")
     for tile, buffer in (("t", 1), ("t + 1", 0)):
         line.part(f"tile {tile}", 0.78, _MMA)
@@ -113,16 +105,10 @@ def barriers_and_buffers():
         line.barrier()
         line.part("", 0.22, _MATRIX)
         line.part("last step", 0.9, _MMA)
-    page.text(
-        _LEFT,
-        3.78,
-        "ldmatrix reads the first step of the next tile while the last one of this is multiplied:",
-        ha="left",
-        colour=style.MUTED,
-    )
-    page.text(_LEFT, 4.0, "the mma behind the barrier already have their fragments", ha="left", colour=style.MUTED)
-    page.labelled(_LEFT, 4.3, 0.22, 0.22, "", fill=_MATRIX, edge=style.PAPER, radius=0)
+    page.note(_LEFT, 3.78, "ldmatrix reads the first step of the next tile while the last one of this is multiplied:")
+    page.note(_LEFT, 4.0, "the mma behind the barrier already have their fragments")
+    page.cell(_LEFT, 4.3, 0.22, 0.22, "", fill=_MATRIX)
     words = "ldmatrix behind the barrier: in 05 and 06 the next mma has to wait for it"
-    page.text(_LEFT + 0.32, 4.41, words, ha="left", colour=style.MUTED)
+    page.note(_LEFT + 0.32, 4.41, words)
     _legend(page, 4.7, "lengths are not to scale")
     return page.fig

@@ -32,16 +32,14 @@ def padding():
                 lit = style.CONFLICT if pad == 0 and row else style.WAVEFRONT
                 shade = "#EEF1F4" if row is not None and row % 2 else "#DFE5EB"
                 words = f"r{row}" if wanted else "pad" if row is None else ""
-                page.labelled(
+                page.cell(
                     left + group * w,
                     top + line * h,
                     w,
                     h,
                     words,
-                    radius=0,
                     bold=wanted,
                     fill=lit if wanted else style.PAPER if row is None else shade,
-                    edge=style.PAPER,
                     colour=None if wanted else style.MUTED,
                 )
         places = [place(row, 0, pad)[1] for row in range(ROWS)]

@@ -38,16 +38,14 @@ def padding_toy():
             used, wanted = column < COLUMNS, column == 0
             late = wanted and at in seen
             seen |= {at} if wanted else set()
-            page.labelled(
+            page.cell(
                 left + at * w,
                 top + line * h,
                 w,
                 h,
                 f"{row}·{column}" if used else "–",
-                radius=0,
                 bold=wanted,
                 fill=style.CONFLICT if late else style.WAVEFRONT if wanted else "#E4E8EC" if used else style.PAPER,
-                edge=style.PAPER,
                 colour=None if used else style.MUTED,
             )
         count = wavefronts(pad)
@@ -58,5 +56,5 @@ def padding_toy():
             bold=True,
             colour=style.ink(style.CONFLICT if count > 1 else style.WAVEFRONT),
         )
-    page.text(0.32, top + 6 * h + 0.66, "row·column; –: a word that nobody uses", ha="left", colour=style.MUTED)
+    page.note(0.32, top + 6 * h + 0.66, "row·column; –: a word that nobody uses")
     return page.fig

@@ -22,15 +22,15 @@ def persistent_blocks():
 
     def tile(x, y, number, fill):
         if fill:
-            page.labelled(x, y, FILL, high, "", fill=_COPY, edge=style.PAPER, radius=0)
+            page.cell(x, y, FILL, high, "", fill=_COPY)
             x += FILL
-        page.labelled(x, y, LOOP, high, f"tile {number}", fill=_MMA, edge=style.PAPER, radius=0)
-        page.labelled(x + LOOP, y, STORE, high, "", fill=_OUT, edge=style.PAPER, radius=0)
+        page.cell(x, y, LOOP, high, f"tile {number}", fill=_MMA)
+        page.cell(x + LOOP, y, STORE, high, "", fill=_OUT)
         return x + LOOP + STORE
 
     def heading(y, title, words):
         page.text(0.35, y, title, ha="left", bold=True, size=style.BODY)
-        page.text(0.35, y + 0.27, words, ha="left", colour=style.MUTED)
+        page.note(0.35, y + 0.27, words)
 
     heading(0.36, "a block for each tile", f"{TILES} blocks, one at a time on each of {SMS} SMs")
     for sm in range(SMS):
@@ -52,14 +52,8 @@ def persistent_blocks():
     y = 5.0
     for x, fill, words in ((0.35, _COPY, "first copies of a tile"), (2.55, _MMA, "main loop"), (3.9, _OUT, "epilogue")):
         page.box(x, y - 0.1, 0.2, 0.2, fill=fill, edge=fill, radius=0)
-        page.text(x + 0.28, y, words, ha="left", colour=style.MUTED)
+        page.note(x + 0.28, y, words)
     page.line((5.2, y - 0.12), (5.2, y + 0.12), colour=style.INK, lw=2)
-    page.text(5.32, y, "a block ends", ha="left", colour=style.MUTED)
-    page.text(
-        0.35,
-        5.3,
-        "The last round is as empty as before: only a finer split of the work fills it.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(5.32, y, "a block ends")
+    page.note(0.35, 5.3, "The last round is as empty as before: only a finer split of the work fills it.")
     return page.fig

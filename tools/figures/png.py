@@ -83,12 +83,12 @@ def smaller(data: bytes) -> bytes:
     return compact(data, most=STORED_COLOURS)
 
 
-def _with_palette(image: Image.Image, number: int = COLOURS) -> Image.Image:
-    """The image in its `number` most frequent colours; the few other pixels get the nearest of these."""
+def _with_palette(image: Image.Image) -> Image.Image:
+    """The image in its `COLOURS` most frequent colours; the few other pixels get the nearest of these."""
     pixels = np.asarray(image)
     colours, index, counts = np.unique(pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True)
     colours = colours.view(np.uint8).reshape(-1, 4).astype(np.int64)
-    palette = colours[np.argsort(-counts, kind="stable")[:number]]
+    palette = colours[np.argsort(-counts, kind="stable")[:COLOURS]]
     squares = (colours**2).sum(1)[:, None] - 2 * colours @ palette.T + (palette**2).sum(1)
     nearest = squares.argmin(1).astype(np.uint8)
     result = Image.fromarray(nearest[index].reshape(pixels.shape[:2]))

@@ -39,14 +39,8 @@ def promotions():
             y = top + group * 0.44
             page.text(left - 0.15, y + high / 2, f"warpgroup {group}", ha="right", colour=style.MUTED)
             for begin, long in ((begin, long) for of, begin, long in spans if of == group):
-                page.labelled(
-                    left + begin * per, y, long * per, high, str(long), fill=style.tint(style.A, 0.45),
-                    edge=style.PAPER, radius=0,
-                )  # fmt: skip
-                page.labelled(
-                    left + (begin + long) * per, y, length * per, high, "+", fill=style.tint(style.ORANGE, 0.6),
-                    edge=style.PAPER, radius=0,
-                )  # fmt: skip
+                page.cell(left + begin * per, y, long * per, high, str(long), fill=style.tint(style.A, 0.45))
+                page.cell(left + (begin + long) * per, y, length * per, high, "+", fill=style.tint(style.ORANGE, 0.6))
     words = f"Numbers: cycles of the tensor cores, computed. Orange: {additions} additions for each warp."
-    page.text(0.3, 3.55, words, ha="left", colour=style.MUTED)
+    page.note(0.3, 3.55, words)
     return page.fig

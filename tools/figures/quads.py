@@ -54,18 +54,6 @@ def quad_exchange():
     for lane in range(LANES):
         page.text(left - 0.12, top + (lane + 0.5) * cell * 0.9, f"lane {lane}", ha="right", colour=style.MUTED)
     y = top + LANES * cell * 0.9 + 0.33
-    page.text(
-        0.35,
-        y,
-        "2.1: of mma tile 2, the part 1 of its row, two BF16. A column is one register.",
-        ha="left",
-        colour=style.MUTED,
-    )
-    page.text(
-        0.35,
-        y + 0.28,
-        "In the end each lane holds 16 bytes in a row and stores them at once.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.35, y, "2.1: of mma tile 2, the part 1 of its row, two BF16. A column is one register.")
+    page.note(0.35, y + 0.28, "In the end each lane holds 16 bytes in a row and stores them at once.")
     return page.fig

@@ -74,18 +74,6 @@ def stage_ring():
                     fill=style.tint(style.SKY, 0.5) if value else style.UNLIT,
                 )
             page.text(x, y + number * 0.36, str(value), bold=number == 0, mono=number > 0)
-    page.text(
-        0.35,
-        5.42,
-        "The parity turns over each time round the ring. Nothing is reset, and no barrier",
-        ha="left",
-        colour=style.MUTED,
-    )
-    page.text(
-        0.35,
-        5.68,
-        "stops the whole block. In the first round every stage is empty: parity 1 has passed.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.35, 5.42, "The parity turns over each time round the ring. Nothing is reset, and no barrier")
+    page.note(0.35, 5.68, "stops the whole block. In the first round every stage is empty: parity 1 has passed.")
     return page.fig

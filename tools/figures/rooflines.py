@@ -94,10 +94,7 @@ def multiplication_vs_addition():
             color=style.ink(colour),
             fontweight="bold",
         )
-    for axis, ticks in (
-        (ax.xaxis, (16, 64, 256, 1024, 4096, 16384)),
-        (ax.yaxis, (0.1, 1, 10, 100, 1000, 10_000)),
-    ):
+    for axis, ticks in ((ax.xaxis, (16, 64, 256, 1024, 4096, 16384)), (ax.yaxis, (0.1, 1, 10, 100, 1000, 10_000))):
         style.plain_ticks(axis, ticks)
     style.axis_titles(ax, "n, rows and columns of each FP16 matrix", "at most FLOP/byte")
     return fig

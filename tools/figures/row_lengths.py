@@ -26,7 +26,7 @@ def row_lengths():
         left = 0.42 + number * 2.5
         middle = left + 4 * w
         page.text(middle, 0.92, f"rows of {row_bytes} bytes", bold=True)
-        page.text(left, top - 0.17, "bank 0", ha="left", colour=style.MUTED)
+        page.note(left, top - 0.17, "bank 0")
         page.text(left + 8 * w, top - 0.17, "31", ha="right", colour=style.MUTED)
         lines = 8 * row_bytes // 128
         places = {divmod(row * row_bytes // CHUNK, 8): row for row in range(8)}
@@ -51,11 +51,9 @@ def row_lengths():
         )
         waves = count(row_bytes)
         page.text(middle, top + 8 * h + 0.42, f"{waves} wavefronts", bold=True, colour=style.ink(style.CONFLICT))
-    page.text(
+    page.note(
         0.3,
         top + 8 * h + 0.95,
         "A line of each picture is 128 bytes, once around the banks; a cell is 16 bytes, four banks.",
-        ha="left",
-        colour=style.MUTED,
     )
     return page.fig

@@ -53,11 +53,5 @@ def sector_shift():
                 z=4,
             )
         page.text(left + 8 * SHOWN * w + 0.12, y + h / 2, f"{count} sectors", ha="left", bold=True)
-    page.text(
-        left,
-        top + 2 * step + 0.12,
-        "A sector of which one float is read is fetched whole.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(left, top + 2 * step + 0.12, "A sector of which one float is read is fetched whole.")
     return page.fig

@@ -22,7 +22,7 @@ def stride_wavefronts():
     page = Sheet(3.7)
     left, bottom, step, unit = 0.75, 2.95, 0.207, 0.36
     page.text(0.3, 0.35, "32 lanes read every s-th word", ha="left", bold=True, size=style.BODY)
-    page.text(0.3, 0.66, "wavefronts = gcd(s, 32): what counts is the power of two in s", ha="left", colour=style.MUTED)
+    page.note(0.3, 0.66, "wavefronts = gcd(s, 32): what counts is the power of two in s")
     for stride, count in zip(STRIDES, counts(), strict=True):
         x, high = left + stride * step, (np.log2(count) + 0.6) * unit
         fill = style.WAVEFRONT if count == 1 else style.CONFLICT
@@ -32,11 +32,5 @@ def stride_wavefronts():
             page.text(x + step / 2 - 0.02, bottom + 0.16, str(stride), colour=style.MUTED)
     page.line((left - 0.05, bottom), (left + len(STRIDES) * step, bottom), z=4)
     page.text(left - 0.12, bottom + 0.16, "s =", ha="right", colour=style.MUTED)
-    page.text(
-        left,
-        bottom + 0.48,
-        "s = 0: all lanes want one word, which is sent to all of them at once",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(left, bottom + 0.48, "s = 0: all lanes want one word, which is sent to all of them at once")
     return page.fig

@@ -45,17 +45,7 @@ def swizzle_xor():
     for j in range(_N):
         y = top + (j + 0.5) * cell
         page.text(middle + 0.12, y, f"{j:02b}  ^  {row:02b}  =  {j ^ row:02b}", mono=True, size=style.BODY)
-        page.labelled(
-            middle - 1.3,
-            y - 0.15,
-            0.34,
-            0.3,
-            str(_N * row + j),
-            fill=_COLUMN[j],
-            edge=style.PAPER,
-            radius=0,
-            bold=True,
-        )
+        page.cell(middle - 1.3, y - 0.15, 0.34, 0.3, str(_N * row + j), fill=_COLUMN[j], bold=True)
     y = top + size
     page.text(left + size / 2, y + 0.42, "a column: 4 wavefronts", bold=True, colour=style.ink(style.CONFLICT))
     page.text(right + size / 2, y + 0.42, "a column: 1 wavefront", bold=True, colour=style.ink(style.WAVEFRONT))

@@ -28,7 +28,7 @@ def swizzle_bits():
             kind = ("byte", BYTE) if bit < CHUNK_BITS else ("chunk", CHUNK) if bit < column else ("row", ROW)
             place = bit - {"byte": 0, "chunk": CHUNK_BITS, "row": column}[kind[0]]
             x = x0 + (BITS - 1 - bit) * w
-            page.labelled(x, y, w, h, f"{kind[0][0]}{place}", fill=kind[1], edge=style.PAPER, radius=0, mono=True)
+            page.cell(x, y, w, h, f"{kind[0][0]}{place}", fill=kind[1], mono=True)
             if swizzle.mask >> bit & 1:
                 page.box(x, y, w, h, fill="none", edge=style.INK, lw=1.8, radius=0, z=4)
         for number_, bit in enumerate(bit for bit in range(BITS) if swizzle.mask >> bit & 1):
@@ -39,8 +39,8 @@ def swizzle_bits():
     y = top + 3 * step - 0.05
     for x, fill, words in ((0.3, ROW, "row"), (1.15, CHUNK, "chunk of 16 bytes"), (3.2, BYTE, "byte in the chunk")):
         page.box(x, y - 0.09, 0.2, 0.18, fill=fill, edge=fill, radius=0)
-        page.text(x + 0.28, y, words, ha="left", colour=style.MUTED)
-    page.text(5.35, y, "framed: changed by the XOR", ha="left", colour=style.MUTED)
+        page.note(x + 0.28, y, words)
+    page.note(5.35, y, "framed: changed by the XOR")
     low, high = (x0 + (BITS - bit) * w for bit in (BANK_BITS[0], BANK_BITS[1] + 1))
     page.line((high + 0.03, 0.88), (high + 0.03, 0.81), (low - 0.03, 0.81), (low - 0.03, 0.88), colour=style.MUTED)
     page.text((low + high) / 2, 0.66, "bank", colour=style.MUTED)

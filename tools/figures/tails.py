@@ -39,5 +39,5 @@ def tail_tile():
     page.arrow(left + CHUNKS * cell * 1.05 + 0.25, top + 3 * cell, right - 0.25, top + 3 * cell, colour=style.MUTED)
     page.text((left + CHUNKS * cell * 1.05 + right) / 2, top + 3 * cell - 0.2, "mma", mono=True)
     words = "Pale: a row of A again, whose products nobody stores. 0: nothing is read, and nothing is added."
-    page.text(0.35, 4.12, words, ha="left", colour=style.MUTED)
+    page.note(0.35, 4.12, words)
     return page.fig

@@ -31,7 +31,7 @@ def tensor_memory():
     )
     for warp in range(WARPS):
         quarter, lanes = y + warp * h / WARPS, lanes_of(warp)
-        page.box(x, quarter, w, h / WARPS, fill=_QUARTERS[warp], edge=style.PAPER, radius=0, lw=1.5)
+        page.cell(x, quarter, w, h / WARPS, fill=_QUARTERS[warp], lw=1.5)
         page.text(x - 0.12, quarter + h / WARPS / 2, f"lanes {lanes[0]}–{lanes[-1]}", ha="right", colour=style.MUTED)
         middle = quarter + h / WARPS / 2
         page.arrow(x + w + 0.06, middle, x + w + 0.5, middle, colour=style.INK)
@@ -58,18 +58,6 @@ def tensor_memory():
     page.arrow(x + w / 2, below + 0.62, x + w / 2, below + 0.06, colour=style.INK, lw=1.8)
     page.text(x + w / 2 + 0.15, below + 0.34, "tcgen05.mma", mono=True, ha="left")
     page.text(x + w / 2 - 0.15, below + 0.34, "issued by one thread", ha="right", colour=style.MUTED)
-    page.text(
-        0.35,
-        4.93,
-        "Two accumulators: the epilogue's four warps empty one while the next tile fills the other.",
-        ha="left",
-        colour=style.MUTED,
-    )
-    page.text(
-        0.35,
-        5.17,
-        "tcgen05.alloc hands out whole columns: 32, 64, 128, 256 or 512 of them.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.35, 4.93, "Two accumulators: the epilogue's four warps empty one while the next tile fills the other.")
+    page.note(0.35, 5.17, "tcgen05.alloc hands out whole columns: 32, 64, 128, 256 or 512 of them.")
     return page.fig

@@ -27,7 +27,7 @@ def counted_levels():
         passing = name.startswith("one warp")
         page.box(x, y, w, h, fill=style.tint(colour, 0.05 if passing else 0.13), edge=colour, lw=1.6, dashed=passing)
         page.text(x + 0.15, y + 0.21, name, bold=True, size=style.BODY, ha="left")
-        page.text(x + 0.15, y + 0.45, what, colour=style.MUTED, ha="left")
+        page.note(x + 0.15, y + 0.45, what)
     for number, (code, counter) in enumerate(SLICES):
         y = top + number * pitch + h
         page.arrow(x + w / 2, y + 0.03, x + w / 2, y + pitch - h - 0.03, lw=2, head=13)
@@ -65,8 +65,8 @@ def nine_loops():
     """The nine loops; six of them become the number of a block or of a thread, three stay loops."""
     page = Sheet(4.6)
     x, top, row = 0.45, 0.78, 0.39
-    page.text(x, 0.38, "the loop in Python", colour=style.MUTED, ha="left")
-    page.text(4.5, 0.38, "on a GPU", colour=style.MUTED, ha="left")
+    page.note(x, 0.38, "the loop in Python")
+    page.note(4.5, 0.38, "on a GPU")
     for number, (code, level, index) in enumerate(LOOPS):
         y = top + number * row
         page.box(x - 0.12, y - row / 2 + 0.02, 0.06, row - 0.04, fill=GROUPS[level], edge=GROUPS[level], lw=0, radius=0)
@@ -79,7 +79,7 @@ def nine_loops():
         if number % 3 == 2 and number < 8:
             page.line((x - 0.12, y + row / 2), (7.65, y + row / 2))
     page.text(x + 0.16 * 9, top + 9 * row, "d[…] += column * row", mono=True, ha="left")
-    page.text(4.5, top + 9 * row, "a thread’s own arithmetic", ha="left", colour=style.MUTED)
+    page.note(4.5, top + 9 * row, "a thread’s own arithmetic")
     return page.fig
 
 
@@ -92,7 +92,7 @@ def coalescing():
         y = 0.72 + number * 0.42
         page.grid(0.4, y, 1, sector, cell * 1.6, 0.3, fill=style.SKY, edge=style.PAPER, outline=style.INK)
         threads = f"threads {number * 8} to {number * 8 + 7}"
-        page.text(0.4 + sector * cell * 1.6 + 0.12, y + 0.15, threads, ha="left", colour=style.MUTED)
+        page.note(0.4 + sector * cell * 1.6 + 0.12, y + 0.15, threads)
     page.text(0.4, 2.62, "4 sectors, 32 of 32 words wanted", bold=True, ha="left", colour=style.ink(style.BLUE))
     x = 4.55
     page.text(x, 0.38, "32 threads down a column", bold=True, size=style.BODY, ha="left")
@@ -106,7 +106,7 @@ def coalescing():
             return style.CONFLICT if j == 2 else style.PAPER
 
         page.grid(x, y, 1, sector, cell * 1.6, 0.3, fill=fill, edge=style.UNLIT_EDGE, outline=style.INK)
-        page.text(x + sector * cell * 1.6 + 0.12, y + 0.15, f"thread {thread}", ha="left", colour=style.MUTED)
+        page.note(x + sector * cell * 1.6 + 0.12, y + 0.15, f"thread {thread}")
     page.text(x, 3.02, "32 sectors, 32 of 256 words wanted", bold=True, ha="left", colour=style.ink(style.CONFLICT))
-    page.text(0.4, 3.4, "One box is a sector: 32 bytes, or eight numbers of 4 bytes.", ha="left", colour=style.MUTED)
+    page.note(0.4, 3.4, "One box is a sector: 32 bytes, or eight numbers of 4 bytes.")
     return page.fig

@@ -55,7 +55,7 @@ def tiling_levels():
     def panel(number, level, where, side, x_side, y_side):
         x, y = columns[(number - 1) % 2], rows[(number - 1) // 2]
         page.text(x, y, f"{number}  {level}", ha="left", bold=True, size=style.BODY)
-        page.text(x, y + 0.27, where, ha="left", colour=style.MUTED)
+        page.note(x, y + 0.27, where)
         page.text(x_side, y_side, side, ha="left", va="center")
 
     depth = h / 4
@@ -143,13 +143,7 @@ def tile_intensity():
         yk = top + k * step
         page.text(left - 0.12, yk + bar / 2, f"{bm} × {bn}", ha="right")
         page.box(left, yk, intensity * scale, bar, fill=style.C, edge=style.C, radius=0)
-        page.text(
-            left + intensity * scale + 0.07,
-            yk + bar / 2,
-            f"{intensity:.3g}",
-            ha="left",
-            bold=True,
-        )
+        page.text(left + intensity * scale + 0.07, yk + bar / 2, f"{intensity:.3g}", ha="left", bold=True)
     end = top + 4 * step
     page.line((left, top - 0.1), (left, end))
     balance, colour = t4.balance("DRAM"), style.MEMORY["DRAM"]  # L2 is introduced further down in the notebook
@@ -167,48 +161,16 @@ def warp_reload():
     rows, cols = BLOCK_M // WARP_M, BLOCK_N // WARP_N
     x, y, w, h, strip = 2.75, 1.58, 1.5, 0.78, 0.62
     for i in range(rows):
-        page.labelled(
-            x - strip - 0.1,
-            y + i * h,
-            strip,
-            h,
-            f"A{i}",
-            fill=style.A,
-            edge=style.PAPER,
-            radius=0,
-            bold=True,
-            lw=2,
-        )
+        page.cell(x - strip - 0.1, y + i * h, strip, h, f"A{i}", fill=style.A, bold=True, lw=2)
         warps = " and ".join(f"W{i * cols + j}" for j in range(cols))
         page.text(x - strip - 0.24, y + (i + 0.5) * h, f"read by {warps}", ha="right", colour=style.MUTED)
     for j in range(cols):
-        page.labelled(
-            x + j * w,
-            y - strip - 0.1,
-            w,
-            strip,
-            f"B{j}",
-            fill=style.B,
-            edge=style.PAPER,
-            radius=0,
-            bold=True,
-            lw=2,
-        )
+        page.cell(x + j * w, y - strip - 0.1, w, strip, f"B{j}", fill=style.B, bold=True, lw=2)
         warps = ", ".join(f"W{i * cols + j}" for i in range(rows))
         page.text(x + (j + 0.5) * w, 0.5, f"read by\n{warps}", colour=style.MUTED, va="center")
     for i in range(rows):
         for j in range(cols):
-            page.labelled(
-                x + j * w,
-                y + i * h,
-                w,
-                h,
-                f"W{i * cols + j}\nA{i} · B{j}",
-                fill=style.tint(style.C, 0.22),
-                edge=style.PAPER,
-                radius=0,
-                lw=2,
-            )
+            page.cell(x + j * w, y + i * h, w, h, f"W{i * cols + j}\nA{i} · B{j}", fill=style.tint(style.C, 0.22), lw=2)
     for height, name, colour, times in ((1.1, "A", style.A, cols), (2.0, "B", style.B, rows)):
         page.text(
             x + w * cols + 0.22,

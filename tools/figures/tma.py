@@ -21,7 +21,7 @@ def tma_box():
     page = Sheet(6.0)
     x, y, w, h = 0.45, 1.15, 2.1, 2.15
     page.text(0.45, 0.38, "global memory", ha="left", bold=True, size=style.BODY)
-    page.text(0.45, 0.65, "a matrix and its tensor map", ha="left", colour=style.MUTED)
+    page.note(0.45, 0.65, "a matrix and its tensor map")
     page.box(x, y, w, h, fill=style.tint(style.A, 0.14), edge=style.A, radius=0, lw=1.4)
     bx, by, bw, bh = x + 0.75, y + 0.62, 0.62, 0.4
     page.box(bx, by, bw, bh, fill=style.A, edge=style.A, radius=0)
@@ -30,12 +30,12 @@ def tma_box():
     page.text((x + bx) / 2, by - 0.14, "k")
     page.text(bx + 0.14, (y + by) / 2, "m", ha="left")
     page.text(x + w / 2, y + 1.42, f"box: {ROWS} rows of\n{ROW_BYTES // 2} BF16 at (k, m)", va="center")
-    page.text(x, y + h + 0.24, "map: address, sizes, row stride,", ha="left", colour=style.MUTED)
-    page.text(x, y + h + 0.48, "box, element type, swizzle", ha="left", colour=style.MUTED)
+    page.note(x, y + h + 0.24, "map: address, sizes, row stride,")
+    page.note(x, y + h + 0.48, "box, element type, swizzle")
 
     cell, left, top = 0.31, 4.98, 1.15
     page.text(left, 0.38, "shared memory", ha="left", bold=True, size=style.BODY)
-    page.text(left, 0.65, f"{ROWS} rows, 128-byte swizzle", ha="left", colour=style.MUTED)
+    page.note(left, 0.65, f"{ROWS} rows, 128-byte swizzle")
     page.grid(
         left,
         top,
@@ -48,8 +48,8 @@ def tma_box():
         fill=lambda i, j: _HUES[chunk_at(i, j)],
         words=lambda i, j: str(chunk_at(i, j)),
     )
-    page.text(left, top + ROWS * cell * 0.92 + 0.24, "number: 16-byte chunk of its row", ha="left", colour=style.MUTED)
-    page.text(left, top + ROWS * cell * 0.92 + 0.48, "place = chunk XOR (row mod 8)", ha="left", colour=style.MUTED)
+    page.note(left, top + ROWS * cell * 0.92 + 0.24, "number: 16-byte chunk of its row")
+    page.note(left, top + ROWS * cell * 0.92 + 0.48, "place = chunk XOR (row mod 8)")
     page.arrow(bx + bw + 0.06, by + bh / 2, left - 0.1, by + bh / 2, colour=style.INK, lw=1.8)
     page.text((x + w + left) / 2, by - 0.33, "one thread issues", colour=style.MUTED)
     page.text((x + w + left) / 2, by - 0.05, "cp.async.bulk.tensor", mono=True)
@@ -66,13 +66,7 @@ def tma_box():
         page.text(x, 4.5, title, mono=number < 2, bold=last)
         for line, value in enumerate(values):
             page.text(x, 4.82 + 0.28 * line, str(value), mono=True)
-    page.text(0.45, 4.82, "arrivals due", ha="left", colour=style.MUTED)
-    page.text(0.45, 5.1, "bytes due", ha="left", colour=style.MUTED)
-    page.text(
-        0.45,
-        5.55,
-        "A part of the box outside the matrix arrives as zeros and counts like the rest.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.45, 4.82, "arrivals due")
+    page.note(0.45, 5.1, "bytes due")
+    page.note(0.45, 5.55, "A part of the box outside the matrix arrives as zeros and counts like the rest.")
     return page.fig

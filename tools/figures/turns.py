@@ -19,10 +19,10 @@ def together(tiles: int = TILES) -> list[list[tuple[int, float, float, float]]]:
     return [one, list(one)]
 
 
-def in_turn(tiles: int = TILES) -> list[list[tuple[int, float, float, float]]]:
+def in_turn() -> list[list[tuple[int, float, float, float]]]:
     """The same for two consumers that take tiles in turn; each has the tensor cores for itself."""
     rows, free, ready = [[], []], 0.0, [0.0, 0.0]
-    for tile in range(tiles):
+    for tile in range(TILES):
         who = tile % 2
         start = max(free, ready[who])
         free, ready[who] = start + LOOP, start + LOOP + STORE
@@ -50,10 +50,8 @@ def ping_pong():
             top = y + 0.26 + who * step
             page.text(0.35, top + high / 2, f"consumer {who}", ha="left")
             for tile, start, end, stored in row:
-                page.labelled(
-                    left + start, top, end - start, high, f"tile {tile}", fill=_LOOPS[who], edge=style.PAPER, radius=0
-                )
-                page.labelled(left + end, top, stored - end, high, "store", fill=_STORE, edge=style.PAPER, radius=0)
+                page.cell(left + start, top, end - start, high, f"tile {tile}", fill=_LOOPS[who])
+                page.cell(left + end, top, stored - end, high, "store", fill=_STORE)
         top = y + 0.26 + 2 * step
         page.text(0.35, top + high / 2, "tensor cores", ha="left", bold=True)
         last = max(end for row in rows for _, _, end, _ in row)
@@ -73,12 +71,6 @@ def ping_pong():
                     z=3,
                 )
     page.box(0.35, 4.12, 0.2, 0.2, fill=style.tint(style.CONFLICT, 0.35), edge="none", radius=0)
-    page.text(0.65, 4.22, "the tensor cores idle: both consumers store at the same time", ha="left", colour=style.MUTED)
-    page.text(
-        0.35,
-        4.55,
-        "In turn, a consumer stores while the other multiplies. The price: smaller tiles of D.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.65, 4.22, "the tensor cores idle: both consumers store at the same time")
+    page.note(0.35, 4.55, "In turn, a consumer stores while the other multiplies. The price: smaller tiles of D.")
     return page.fig

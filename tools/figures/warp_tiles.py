@@ -52,7 +52,7 @@ def warp_tiles():
         rows, columns = of_warp(owned)
         mine = owned(0)
         page.text(left, 0.42, name, ha="left", bold=True, size=style.BODY)
-        page.text(left, 0.72, f"warp 0: {len(rows)} rows, {len(columns)} columns", ha="left", colour=style.MUTED)
+        page.note(left, 0.72, f"warp 0: {len(rows)} rows, {len(columns)} columns")
         page.box(left, y, side, side, fill=style.tint(style.C, 0.1), edge=style.UNLIT_EDGE, radius=0, lw=0.7)
         page.box(left - gap - strip, y, strip, side, fill=style.tint(style.A, 0.14), edge="none", radius=0)
         page.box(left, y - gap - strip, side, strip, fill=style.tint(style.B, 0.14), edge="none", radius=0)

@@ -55,7 +55,7 @@ def wgmma_operands():
     page.text(x, 0.92, "the descriptor says", ha="left", bold=True)
     for number, (name, what) in enumerate(rows):
         page.text(x, 1.27 + 0.5 * number, name, ha="left", mono=True)
-        page.text(x + 0.12, 1.5 + 0.5 * number, what, ha="left", colour=style.MUTED)
+        page.note(x + 0.12, 1.5 + 0.5 * number, what)
     page.line((0.35, 3.5), (page.width - 0.35, 3.5))
     y, high = 4.1, 1.28
     page.text(0.35, 3.78, "one wgmma", ha="left", bold=True, size=style.BODY)
@@ -63,14 +63,12 @@ def wgmma_operands():
     for x, colour, what, rows in ((0.35, style.A, "rows of A", MMA_M), (6.0, style.B, "columns of B", MMA_N)):
         groups = rows // ROWS
         for i in range(groups):
-            page.box(
+            page.cell(
                 x,
                 y + i * high / groups,
                 wide,
                 high / groups,
                 fill=style.tint(colour, 0.45 if i % 2 else 0.6),
-                edge=style.PAPER,
-                radius=0,
                 lw=0.8 if groups < 16 else 0.3,
             )
         page.box(x, y, wide, high, fill="none", edge=colour, radius=0, lw=1.4, z=4)
@@ -78,15 +76,13 @@ def wgmma_operands():
         page.text(x + wide / 2, y + high + 0.46, f"{groups} groups of 8", colour=style.MUTED)
     middle, wide = 2.75, 2.5
     for warp in range(4):
-        page.labelled(
+        page.cell(
             middle,
             y + warp * high / 4,
             wide,
             high / 4,
             f"warp {warp}: rows {16 * warp} to {16 * warp + 15}",
             fill=style.tint(style.D, 0.4 if warp % 2 else 0.55),
-            edge=style.PAPER,
-            radius=0,
         )
     page.text(middle + wide / 2, y + high + 0.2, "sums in registers", bold=True)
     page.text(middle + wide / 2, y + high + 0.46, f"{MMA_M * MMA_N // 128} in each of 128 threads", colour=style.MUTED)

@@ -46,7 +46,7 @@ def warpgroup_ring():
         y = 3.45 + 0.6 * number
         page.text(0.35, y, name, ha="left", mono=True)
         page.text(1.9, y, count, ha="left", bold=True)
-        page.text(1.9, y + 0.26, what, ha="left", colour=style.MUTED)
+        page.note(1.9, y + 0.26, what)
     page.line((0.35, 4.65), (page.width - 0.35, 4.65))
     page.text(0.35, 4.95, f"registers of a thread, {REGISTERS:,} in all", ha="left", bold=True)
     scale, left = (page.width - 2.3) / (REGISTERS / THREADS), 1.9
@@ -57,8 +57,6 @@ def warpgroup_ring():
         page.text(0.35, y + 0.17, name, ha="left", mono=number == 1)
         page.box(left, y, REGISTERS / THREADS * scale, 0.34, edge=style.RULE, radius=0)
         for count, colour in zip(each, (style.ORANGE, style.GREEN, style.GREEN), strict=True):
-            page.labelled(
-                at, y, count * scale, 0.34, str(count), fill=style.tint(colour, 0.4), edge=style.PAPER, radius=0
-            )
+            page.cell(at, y, count * scale, 0.34, str(count), fill=style.tint(colour, 0.4))
             at += count * scale
     return page.fig

@@ -32,20 +32,14 @@ def wmma_fragment_load():
     page.text(0.35, 0.38, title, ha="left", bold=True, size=style.BODY)
     for y, (call, kind, shared, address) in zip((0.85, 1.6, 2.35), WAYS, strict=True):
         page.text(0.35, y + 0.1, call, ha="left", mono=True)
-        page.text(0.35, y + 0.36, address, ha="left", colour=style.MUTED)
+        page.note(0.35, y + 0.36, address)
         x = 2.9
         for name, count in instructions(kind, shared):
             for _ in range(count):
                 fill = _TURN if name == "MOVM" else _SHARED
                 page.labelled(x, y, width - gap, high, name, fill=fill, mono=True, radius=0.04)
                 x += width * 0.94
-    page.text(
-        0.35,
-        3.1,
-        "The same values arrive. LDSM is ldmatrix; MOVM transposes 8 × 8 values over the lanes.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.35, 3.1, "The same values arrive. LDSM is ldmatrix; MOVM transposes 8 × 8 values over the lanes.")
     return page.fig
 
 

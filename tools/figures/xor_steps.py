@@ -56,11 +56,5 @@ def xor_steps():
         for c, words in enumerate(cells):
             page.text(left + (c + 0.5) * w, y, words, mono=True, bold=last)
         y += 0.42
-    page.text(
-        0.35,
-        y + 0.1,
-        "The differences depend on the row, the XOR does not: all 32 lanes step alike.",
-        ha="left",
-        colour=style.MUTED,
-    )
+    page.note(0.35, y + 0.1, "The differences depend on the row, the XOR does not: all 32 lanes step alike.")
     return page.fig

@@ -35,6 +35,9 @@ async def ready() -> None:
     """Load the compiler, about 23 MB, which the browser keeps; with it `%%kernel` cells compile in this page."""
     from pyodide.code import run_js
     from pyodide_js import _api
+    from tqdm import tqdm
+
+    tqdm.monitor_interval = 0  # the monitor of progress bars is a thread, and a page has none
 
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())

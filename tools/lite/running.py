@@ -1,7 +1,7 @@
 """Runs the notebooks of a finished JupyterLite in Chromium, from top to bottom, and says which cells fail.
 
-`python -m tools.lite.running build/site` prints a table: notebook, cells, failing cells, seconds, and the
-megabytes that a browser loads for it, compressed.
+`python -m tools.lite.running build/site` prints a table: notebook, cells, failing cells, those of exercises, those
+that say that a page lacks what they need, seconds, and the megabytes that a browser loads for it, compressed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tools.widget_page import CHROMIUM, served
+from tools import widget_page
+from tools.widget_page import served
 
 ALLOWED = "raises-exception"  # the tag of a cell that fails until its exercise is solved
 WAIT_MS = 180_000  # the outer limit of every wait in the page
 # The lab shows its errors as a block, with this text beside it; the kernel of JupyterLite counts the cell as done.
 OF_THE_LAB = re.compile(r"(✗ )?(\w*(Error|Dependency|Flood)|Wrong(Result|Answer)): ")
+# A sentence of `gemm_lab_browser` and of `NotHere`; a card that has it in an indented line shows the rest.
+ABSENT = re.compile(r"^\S.*(is not part of this page|In a web page that compiler|could not run here)", re.M)
 # The code cells of the notebook that is shown, and one of them run to its end; both wait for the kernel.
 CELLS = """async () => {
   const panel = jupyterapp.shell.currentWidget;
@@ -57,6 +60,11 @@ class Cell:
         """Whether it failed, and is not one that fails until its exercise is solved."""
         return bool(self.error) and ALLOWED not in self.tags
 
+    @property
+    def absent(self) -> bool:
+        """Whether it says that it cannot run in a page."""
+        return bool(ABSENT.search(self.text))
+
 
 def cells_of(page: Any, address: str, name: str) -> Iterator[Cell]:
     """Open a notebook such as "04_banks_and_wavefronts", and run its code cells one after the other.
@@ -83,17 +91,11 @@ def run_cell(page: Any, cell: dict[str, Any]) -> Cell:
 @contextlib.contextmanager
 def chromium() -> Iterator[Any]:
     """A page of Chromium that keeps the addresses that it asked for in `page.asked`."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        page = context.new_page()
+    with widget_page.chromium(viewport={"width": 1280, "height": 900}) as page:
         page.set_default_timeout(WAIT_MS)
-        page.asked = []  # type: ignore[attr-defined]
-        context.on("request", lambda request: page.asked.append(request.url))
+        page.asked = []
+        page.context.on("request", lambda request: page.asked.append(request.url))
         yield page
-        browser.close()
 
 
 def to_load(site: Path, asked: Iterable[str]) -> int:
@@ -116,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     books = sorted(path.stem for path in (options.site / "lite" / "files" / "notebooks").glob("*.ipynb"))
     bad = False
-    print(f"{'notebook':32}{'cells':>6}{'failing':>9}{'exercises':>11}{'seconds':>9}{'MB':>7}")
+    print(f"{'notebook':32}{'cells':>6}{'failing':>9}{'exercises':>11}{'not here':>10}{'seconds':>9}{'MB':>7}")
     for name in (book for book in books if any(re.match(rf"{one}(_|$)", book) for one in options.names)):
         with served(options.site) as address, chromium() as page:
             begun = time.monotonic()
@@ -130,7 +132,9 @@ def main(arguments: list[str] | None = None) -> int:
             failed = [cell for cell in cells if cell.failed]
             unfilled = sum(bool(cell.error) for cell in cells) - len(failed)
             seconds, size = time.monotonic() - begun, to_load(options.site, page.asked) / 1e6
-            print(f"{name:32}{len(cells):6}{len(failed):9}{unfilled:11}{seconds:9.0f}{size:7.1f}", flush=True)
+            absent = sum(cell.absent for cell in cells)
+            counts = f"{len(cells):6}{len(failed):9}{unfilled:11}{absent:10}"
+            print(f"{name:32}{counts}{seconds:9.0f}{size:7.1f}", flush=True)
             for cell in failed:
                 print(f"    {cell.source.partition(chr(10))[0][:50]!r}: {cell.error[:200]}")
             bad = bad or bool(failed)

@@ -1,4 +1,4 @@
-"""`python -m tools.opcodes --record FOLDER [--simulator]`: run every case and write opcodes.npz."""
+"""`python -m tools.opcodes --record FOLDER [--simulator]`: all cases into opcodes.npz, all rules into rules.json."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import gpu_runner as device
 from gpu_simulator.errors import SimulatorError
 from tools.opcodes.cases import all_cases
 from tools.opcodes.recording import on_gpu, on_simulator, record
+from tools.rules.rule import all_rules
+from tools.rules.rule import record as record_rules
 
 
 def main() -> int:
@@ -32,6 +34,8 @@ def main() -> int:
         print(f"Not recorded: {name}: {why}", file=sys.stderr)
     count = len(chosen.names or all_cases()) - len(failed)
     print(f"{count} cases in {time.monotonic() - begun:.0f} s: {path}, {path.stat().st_size:,} bytes")
+    if not chosen.simulator and not chosen.names:
+        print(f"{len(all_rules())} rules: {record_rules(chosen.record)}")
     return 1 if failed else 0
 
 

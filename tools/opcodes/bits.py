@@ -7,28 +7,7 @@ from collections.abc import Iterator
 from tools.opcodes.arithmetic import plain
 from tools.opcodes.case import Case
 
-TABLES = (
-    0x00,
-    0x01,
-    0x0F,
-    0x1E,
-    0x2D,
-    0x3C,
-    0x40,
-    0x69,
-    0x6A,
-    0x78,
-    0x80,
-    0x96,
-    0xB8,
-    0xC0,
-    0xCA,
-    0xE8,
-    0xEA,
-    0xF8,
-    0xFE,
-    0xFF,
-)
+TABLES = bytes.fromhex("00 01 0F 1E 2D 3C 40 69 6A 78 80 96 B8 C0 CA E8 EA F8 FE FF")  # of lop3
 ORDERED = ("eq", "ne", "lt", "le", "gt", "ge")
 UNORDERED = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
 
@@ -138,18 +117,8 @@ def move_cases() -> Iterator[Case]:
     yield Case("mov.b64 pack 4", "mov.b64 %0, {%1, %2, %3, %4};", ("b16",) * 4, ("b64",))
     yield Case("mov.b32 unpack", "mov.b32 {%0, %1}, %2;", ("b32",), ("b16", "b16"))
     yield Case("mov.b64 unpack", "mov.b64 {%0, %1}, %2;", ("b64",), ("b32", "b32"))
-    for name in (
-        "tid.x",
-        "ctaid.x",
-        "ntid.x",
-        "nctaid.x",
-        "laneid",
-        "lanemask_lt",
-        "lanemask_le",
-        "lanemask_eq",
-        "lanemask_ge",
-        "lanemask_gt",
-    ):
+    masks = (f"lanemask_{relation}" for relation in ("lt", "le", "eq", "ge", "gt"))
+    for name in ("tid.x", "ctaid.x", "ntid.x", "nctaid.x", "laneid", *masks):
         yield Case(f"mov.u32 {name}", f"mov.u32 %0, %%{name};", ("b32",), ("u32",))
 
 

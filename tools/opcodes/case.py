@@ -11,18 +11,19 @@ import numpy as np
 
 from tools.opcodes.inputs import values
 
-# For a PTX type: (C type of the array, asm constraint, conversion from word to operand, from operand to word).
+# For a PTX type: (C type of the array, asm constraint, conversion from word to operand, from operand to word). For a
+# constraint: the C type of the operand.
 _WORD16 = ("unsigned short", "h", "{}", "{}")
 _WORD32 = ("unsigned", "r", "{}", "{}")
 _WORD64 = ("unsigned long long", "l", "{}", "{}")
-_HOLDERS = {
+HOLDERS = {
     **dict.fromkeys(("u8", "s8", "u16", "s16", "b16", "f16", "bf16", "pred"), _WORD16),
     **dict.fromkeys(("u32", "s32", "b32", "f16x2", "bf16x2", "u16x2", "s16x2", "tf32", "s8x4", "u8x4"), _WORD32),
     **dict.fromkeys(("u64", "s64", "b64"), _WORD64),
     "f32": ("unsigned", "f", "__uint_as_float({})", "__float_as_uint({})"),
     "f64": ("unsigned long long", "d", "__longlong_as_double({})", "__double_as_longlong({})"),
 }
-_VARIABLE = {"f": "float", "d": "double", "h": "unsigned short", "r": "unsigned", "l": "unsigned long long"}
+VARIABLE = {"f": "float", "d": "double", "h": "unsigned short", "r": "unsigned", "l": "unsigned long long"}
 DTYPES = {"unsigned short": np.uint16, "unsigned": np.uint32, "unsigned long long": np.uint64}
 
 
@@ -67,12 +68,12 @@ class Case:
 
     def source(self) -> str:
         """CUDA source of the kernel. Its parameters are the input arrays, then the output arrays."""
-        holders = [_HOLDERS[kind.split(":")[0]] for kind in (*self.outs, *self.ins)]
+        holders = [HOLDERS[kind.split(":")[0]] for kind in (*self.outs, *self.ins)]
         outs, ins = holders[: len(self.outs)], holders[len(self.outs) :]
         parameters = [f"const {h[0]}* x{n}" for n, h in enumerate(ins)] + [f"{h[0]}* y{n}" for n, h in enumerate(outs)]
         body = self.body
         if not body:
-            made = " ".join(f"{_VARIABLE[h[1]]} r{n};" for n, h in enumerate(outs))
+            made = " ".join(f"{VARIABLE[h[1]]} r{n};" for n, h in enumerate(outs))
             results = ", ".join(f'"={h[1]}"(r{n})' for n, h in enumerate(outs))
             operands = ", ".join(f'"{h[1]}"({h[2].format(f"x{n}[i]")})' for n, h in enumerate(ins))
             stores = " ".join(f"y{n}[i] = {h[3].format(f'r{n}')};" for n, h in enumerate(outs))
@@ -88,12 +89,12 @@ class Case:
         ins = []
         for n, kind in enumerate(self.ins):
             count = self.words[n] if self.words else self.threads
-            dtype = DTYPES[_HOLDERS[kind.split(":")[0]][0]]
+            dtype = DTYPES[HOLDERS[kind.split(":")[0]][0]]
             ins.append(np.ascontiguousarray(values(kind, n, len(self.ins), count).astype(dtype)))
         cancel(self, ins)
         outs = []
         for n, kind in enumerate(self.outs):
-            dtype = np.dtype(DTYPES[_HOLDERS[kind][0]])
+            dtype = np.dtype(DTYPES[HOLDERS[kind][0]])
             count = self.threads * (self.per_lane[n] if self.per_lane else 1)
             outs.append(np.full(count * dtype.itemsize, 0xA5, np.uint8).view(dtype))
         return ins, outs
@@ -104,6 +105,16 @@ class Case:
         for array in self.arrays()[0]:
             digest.update(array.tobytes())
         return digest.hexdigest()[:12]
+
+
+def written(name: str, body: str, ins: tuple[str, ...], outs: tuple[str, ...], **more) -> Case:
+    """A case with CUDA statements in place of PTX, by default for one warp. more: as for `Case`."""
+    return Case(name, "", ins, outs, **{"body": body, "lanes": 32, **more})
+
+
+def registers(first: int, count: int) -> str:
+    """The operands of inline PTX from number `first` on, as a vector."""
+    return "{" + ", ".join(f"%{first + n}" for n in range(count)) + "}"
 
 
 def cancel(case: Case, ins: list[np.ndarray]) -> None:

@@ -24,5 +24,5 @@ def all_cases() -> dict[str, Case]:
 def case(name: str) -> Case:
     """The case with this name. Raises `LabError` for an unknown name."""
     if name not in all_cases():
-        raise LabError(f"There is no case called {name}; `tools.opcodes.all_cases()` lists them.")
+        raise LabError(f"There is no case called {name}; `tools.opcodes.cases.all_cases()` lists them.")
     return all_cases()[name]

@@ -24,7 +24,7 @@ UNTESTED = {
     "setmaxnreg": "moves registers between warps and gives no value",
     "tcgen05": "works on tensor memory and shared memory; packages/gpu_simulator/tests/tcgen05 tests its values",
     **dict.fromkeys(
-        ("fns", "vadd", "vsub", "vmin", "vmax", "vmad"),
+        ("fns", "vadd", "vsub", "vmin", "vmax", "vmad", "vabsdiff2"),
         "no recording yet; packages/gpu_simulator/tests/execution/test_video.py holds it to the text of PTX",
     ),
     "wgmma": "reads shared memory; packages/gpu_simulator/tests/wgmma and tests/runner/test_wgmma_on_gpu.py test it",

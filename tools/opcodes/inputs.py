@@ -6,55 +6,15 @@ import zlib
 
 import numpy as np
 
-BITS = {
-    "u8": 8,
-    "s8": 8,
-    "u16": 16,
-    "s16": 16,
-    "b16": 16,
-    "u32": 32,
-    "s32": 32,
-    "b32": 32,
-    "u64": 64,
-    "s64": 64,
-    "b64": 64,
-    "u16x2": 32,
-    "s16x2": 32,
-    "s8x4": 32,
-    "u8x4": 32,
-}
+BITS = {f"{sign}{width}": width for sign in "bus" for width in (8, 16, 32, 64)}
+BITS |= dict.fromkeys(("u16x2", "s16x2", "s8x4", "u8x4"), 32)
 _NUMBERS = (
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    np.inf,
-    -np.inf,
-    np.nan,
-    0.5,
-    -0.5,
-    1.5,
-    2.5,
-    -2.5,
-    0.1,
-    255.5,
-    -128.5,
-    32767.5,
-    65504.0,
-    65519.0,
-    65520.0,
-    3.0e-8,
-    -6.0e-5,
-    2147483648.0,
-    4294967296.0,
-    -2147483648.0,
-    9.223372036854775e18,
-    1.8446744073709552e19,
-    1 + 2.0**-11,
-    1 + 3 * 2.0**-11,
-    1 + 2.0**-8,
-    1 + 3 * 2.0**-8,
-)
+    0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, -0.5, 1.5, 2.5, -2.5, 0.1, 255.5, -128.5, 32767.5,
+    65504.0, 65519.0, 65520.0, 3.0e-8, -6.0e-5, 2147483648.0, 4294967296.0, -2147483648.0, 9.223372036854775e18,
+    1.8446744073709552e19, 1 + 2.0**-11, 1 + 3 * 2.0**-11, 1 + 2.0**-8, 1 + 3 * 2.0**-8,
+)  # fmt: skip
+# The NumPy type that computes the values of a PTX type; bf16 and tf32 are then cut.
+_DTYPES = {"f16": np.float16, "f32": np.float32, "bf16": np.float32, "tf32": np.float32, "f64": np.float64}
 
 
 def integers(bits: int) -> np.ndarray:
@@ -62,20 +22,9 @@ def integers(bits: int) -> np.ndarray:
     top = 1 << (bits - 1)
     edges = [0, 1, 2 * top - 1, top - 1, top, top + 1, 2 * top - 2, 2, 3, 7, 31, 32, 33, 100, 0x7F, 0x80, 0xFF]
     edges += [
-        0xFF80,
-        0x7FFF,
-        0x8000,
-        0xFFFF,
-        0xFFFFFF,
-        0x7FFFFFFF,
-        0x80000000,
-        0xFFFFFFFF,
-        0x5555555555555555,
-        0xAAAAAAAAAAAAAAAA,
-        0xFFFFFFFF80000000,
-        0xFFFFFFFFFFFF8000,
-        0xFFFFFFFFFFFFFF80,
-    ]
+        0xFF80, 0x7FFF, 0x8000, 0xFFFF, 0xFFFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x5555555555555555,
+        0xAAAAAAAAAAAAAAAA, 0xFFFFFFFF80000000, 0xFFFFFFFFFFFF8000, 0xFFFFFFFFFFFFFF80,
+    ]  # fmt: skip
     kept = dict.fromkeys(edge % (2 * top) for edge in edges)
     return np.array(list(kept), np.uint64)
 
@@ -94,18 +43,8 @@ def floats(dtype) -> np.ndarray:
     info = np.finfo(dtype)
     tiny, least = info.tiny, info.smallest_subnormal
     with np.errstate(all="ignore"):
-        own = [
-            info.max,
-            -info.max,
-            tiny,
-            -tiny,
-            least,
-            -least,
-            tiny - least,
-            least - tiny,
-            1 + info.eps,
-            1 - info.epsneg,
-        ]
+        own = [s * x for x in (info.max, tiny, least, tiny - least) for s in (1, -1)]
+        own += [1 + info.eps, 1 - info.epsneg]
         numbers = np.array([*_NUMBERS, *own]).astype(dtype)
     return numbers.view(f"u{np.dtype(dtype).itemsize}")
 
@@ -151,32 +90,16 @@ def _chosen(name: str, kind: str, count: int, rng: np.random.Generator) -> np.nd
     if name == "lane":
         return rng.integers(0, 40, count, np.uint64)
     if name == "selector":
-        return np.concatenate(
-            [
-                np.array([0x3210, 0x7654, 0x0123, 0xFEDC, 0x89AB, 0xB3A2, 0, 1, 2, 3], np.uint64),
-                rng.integers(0, 1 << 16, count, np.uint64),
-            ]
-        )[:count]
+        edges = np.array([0x3210, 0x7654, 0x0123, 0xFEDC, 0x89AB, 0xB3A2, 0, 1, 2, 3], np.uint64)
+        return np.concatenate([edges, rng.integers(0, 1 << 16, count, np.uint64)])[:count]
     if name == "pairs":  # every byte value once, two in each word
         return (2 * lane % 256 + ((2 * lane + 1) % 256 << 8)).astype(np.uint64)
     if name == "bytes":
         return rng.integers(0, 1 << 32, count, np.uint64)
-    dtype = {
-        "f32": np.float32,
-        "f64": np.float64,
-        "f16": np.float16,
-        "bf16": np.float32,
-        "f16x2": np.float16,
-        "bf16x2": np.float32,
-        "tf32": np.float32,
-    }[kind]
+    dtype = _DTYPES[kind.removesuffix("x2")]
     if name == "angle":
-        numbers = np.concatenate(
-            [
-                [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, -1e-30, 0.5, 3.1415927, -3.1415927, 6.28, 1.5707964],
-                rng.uniform(-6.28, 6.28, count),
-            ]
-        )[:count]
+        edges = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, -1e-30, 0.5, 3.1415927, -3.1415927, 6.28, 1.5707964]
+        numbers = np.concatenate([edges, rng.uniform(-6.28, 6.28, count)])[:count]
     elif name == "moderate":
         numbers = rng.choice([0.0, -0.0, np.inf, 1.0, -2.0, 3.0], count)
         numbers = np.where(lane % 4 == 0, numbers, rng.standard_normal(count) * 8.0 ** rng.integers(-5, 6, count))
@@ -224,8 +147,7 @@ def values(kind: str, position: int, operands: int, count: int) -> np.ndarray:
         edges = np.unique(wide >> np.uint32(16)).astype(np.uint16)
         random = (_random_floats(np.float32, count, rng) >> np.uint32(16)).astype(np.uint16)
     else:
-        dtype = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "tf32": np.float32}[kind]
-        edges, random = floats(dtype), _random_floats(dtype, count, rng)
+        edges, random = floats(_DTYPES[kind]), _random_floats(_DTYPES[kind], count, rng)
     if operands == 1:
         return np.concatenate([edges, random])[:count]
     paired = rng.permutation(np.resize(edges, count // 2))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.opcodes.case import Case
+from tools.opcodes.case import HOLDERS, VARIABLE, Case, registers, written
 
 SHARED = "static_cast<unsigned>(__cvta_generic_to_shared(&{}))"
 FOUR = "__shared__ __align__(16) unsigned s[128]; for (int n = 0; n < 4; ++n) "
-WORDS = {16: "unsigned short", 32: "unsigned", 64: "unsigned long long"}
 
 
 def cases() -> Iterator[Case]:
@@ -33,18 +32,8 @@ def _access(family: str, space: str, kind: str, count: int) -> str:
     return f"{family}{place}{'' if count == 1 else f'.v{count}'}.{kind}"
 
 
-def _registers(first: int, count: int) -> str:
-    names = ", ".join(f"%{first + n}" for n in range(count))
-    return names if count == 1 else f"{{{names}}}"
-
-
-def _holder(kind: str, bits: int) -> tuple[str, str, str, str]:
-    """(C type, asm constraint, word type of the array, expression that converts to a word)."""
-    if kind == "f32":
-        return "float", "f", "b32", "__float_as_uint({})"
-    if kind == "f64":
-        return "double", "d", "b64", "__double_as_longlong({})"
-    return ("unsigned long long", "l", "b64", "{}") if bits == 64 else ("unsigned", "r", "b32", "{}")
+def _vector(first: int, count: int) -> str:
+    return f"%{first}" if count == 1 else registers(first, count)
 
 
 def _loads() -> Iterator[Case]:
@@ -52,9 +41,8 @@ def _loads() -> Iterator[Case]:
         for kind, bits, count in _vectors():
             if space in ("generic", "local") and (kind[0] in "bf" or count == 2):
                 continue
-            name = _access("ld", space, kind, count)
-            step = bits * count // 8
-            held, letter, word, store = _holder(kind, bits)
+            name, step, word = _access("ld", space, kind, count), bits * count // 8, f"b{max(bits, 32)}"
+            _, letter, _, store = HOLDERS[kind if kind[0] == "f" else word]
             address, constraint = f"reinterpret_cast<const char*>(x0) + i * {step}", "l"
             prepare = ""
             if space == "shared":
@@ -67,27 +55,18 @@ def _loads() -> Iterator[Case]:
                 )
                 address = "at"
             results = ", ".join(f'"={letter}"(r[{n}])' for n in range(count))
-            text = f"{name} {_registers(0, count)}, [%{count}];"
+            text = f"{name} {_vector(0, count)}, [%{count}];"
             body = (
-                f"{prepare}{held} r[{count}]; "
+                f"{prepare}{VARIABLE[letter]} r[{count}]; "
                 f'asm volatile("{text}" : {results} : "{constraint}"({address}) : "memory"); '
                 f"for (int n = 0; n < {count}; ++n) y0[{count} * i + n] = {store.format('r[n]')};"
             )
-            yield Case(name, "", ("b32:bytes",), (word,), body=body, lanes=32, words=(128,), per_lane=(count,))
-    for name in (
-        "ld.global.nc.u32",
-        "ld.global.cg.u32",
-        "ld.global.ca.u32",
-        "ld.global.cs.u32",
-        "ld.volatile.global.u32",
-        "ld.relaxed.gpu.global.u32",
-        "ld.acquire.gpu.global.u32",
-        "ld.global.L1::no_allocate.u32",
-        "ld.global.L2::128B.u32",
-        "ldu.global.u32",
-    ):
+            yield written(name, body, ("b32:bytes",), (word,), words=(128,), per_lane=(count,))
+    forms = ["global.nc", "global.cg", "global.ca", "global.cs", "volatile.global", "relaxed.gpu.global"]
+    forms += ["acquire.gpu.global", "global.L1::no_allocate", "global.L2::128B"]
+    for name in (*(f"ld.{form}.u32" for form in forms), "ldu.global.u32"):
         body = f'unsigned r; asm volatile("{name} %0, [%1];" : "=r"(r) : "l"(x0 + i) : "memory"); y0[i] = r;'
-        yield Case(name, "", ("b32:bytes",), ("b32",), body=body, lanes=32)
+        yield written(name, body, ("b32:bytes",), ("b32",))
 
 
 def _stores() -> Iterator[Case]:
@@ -95,36 +74,21 @@ def _stores() -> Iterator[Case]:
         for kind, bits, count in _vectors():
             if kind[0] in "sf" or (space == "generic" and count == 2):
                 continue
-            name = _access("st", space, kind, count)
-            step = bits * count // 8
-            held, letter, word, _ = _holder(kind, bits)
+            name, step, word = _access("st", space, kind, count), bits * count // 8, f"b{max(bits, 32)}"
+            letter = HOLDERS[word][1]
             address, constraint, prepare, finish = f"reinterpret_cast<char*>(y0) + i * {step}", "l", "", ""
             if space == "shared":
                 prepare = FOUR + "s[n * 32 + lane] = 7; __syncwarp(); "
                 address, constraint = f"{SHARED.format('s')} + lane * {step}", "r"
                 finish = " __syncwarp(); for (int n = 0; n < 4; ++n) y0[n * 32 + lane] = s[n * 32 + lane];"
             operands = ", ".join(f'"{letter}"(x0[{count} * i + {n}])' for n in range(count))
-            text = f"{name} [%0], {_registers(1, count)};"
+            text = f"{name} [%0], {_vector(1, count)};"
             body = f'{prepare}asm volatile("{text}" :: "{constraint}"({address}), {operands} : "memory");{finish}'
-            yield Case(
-                name,
-                "",
-                (f"{word}:bytes" if word == "b32" else word,),
-                ("b32",),
-                body=body,
-                lanes=32,
-                words=(32 * count,),
-                per_lane=(4,),
-            )
-    for name in (
-        "st.global.cs.u32",
-        "st.global.wt.u32",
-        "st.volatile.global.u32",
-        "st.relaxed.gpu.global.u32",
-        "st.release.gpu.global.u32",
-    ):
-        body = f'asm volatile("{name} [%0], %1;" :: "l"(y0 + i), "r"(x0[i]) : "memory");'
-        yield Case(name, "", ("b32",), ("b32",), body=body, lanes=32)
+            ins = f"{word}:bytes" if word == "b32" else word
+            yield written(name, body, (ins,), ("b32",), words=(32 * count,), per_lane=(4,))
+    for form in ("global.cs", "global.wt", "volatile.global", "relaxed.gpu.global", "release.gpu.global"):
+        body = f'asm volatile("st.{form}.u32 [%0], %1;" :: "l"(y0 + i), "r"(x0[i]) : "memory");'
+        yield written(f"st.{form}.u32", body, ("b32",), ("b32",))
 
 
 def _addresses() -> Iterator[Case]:
@@ -137,20 +101,20 @@ def _addresses() -> Iterator[Case]:
             "lane % 3 == 1 ? (const void*)(s + lane) : (const void*)mine; "
             f'asm volatile("{asm}" : "=h"(r) : "l"(at) : "memory"); y0[i] = r;'
         )
-        yield Case(f"isspacep.{space}", "", ("b32",), ("pred",), body=body, lanes=32)
+        yield written(f"isspacep.{space}", body, ("b32",), ("pred",))
     body = (
         "__shared__ unsigned s[32]; s[lane] = x0[i]; __syncwarp(); unsigned r; unsigned long long at; "
         f"unsigned long long from = {SHARED.format('s[31 - lane]')}; "
         'asm volatile("cvta.shared.u64 %0, %1;" : "=l"(at) : "l"(from)); '
         'asm volatile("ld.u32 %0, [%1];" : "=r"(r) : "l"(at) : "memory"); y0[i] = r;'
     )
-    yield Case("cvta.shared.u64", "", ("b32",), ("b32",), body=body, lanes=32)
+    yield written("cvta.shared.u64", body, ("b32",), ("b32",))
     body = (
         "__shared__ unsigned s[32]; s[lane] = x0[i]; __syncwarp(); unsigned r; unsigned long long at; "
         'asm volatile("cvta.to.shared.u64 %0, %1;" : "=l"(at) : "l"(s + (31 - lane))); '
         'asm volatile("ld.shared.u32 %0, [%1];" : "=r"(r) : "r"((unsigned)at) : "memory"); y0[i] = r;'
     )
-    yield Case("cvta.to.shared.u64", "", ("b32",), ("b32",), body=body, lanes=32)
+    yield written("cvta.to.shared.u64", body, ("b32",), ("b32",))
 
 
 def _operations() -> Iterator[tuple[str, str]]:
@@ -173,14 +137,10 @@ def _operations() -> Iterator[tuple[str, str]]:
 def _atomics() -> Iterator[Case]:
     for space in ("global", "shared"):
         for which, kind in _operations():
-            bits = 32 if kind.endswith("x2") else 16 if kind in ("bf16", "f16") else int(kind[1:])
-            letter = {"f32": "f", "f64": "d"}.get(kind, {16: "h", 32: "r", 64: "l"}[bits])
-            turn = {"f": "__uint_as_float({})", "d": "__longlong_as_double({})"}.get(letter, "{}")
-            back = {"f": "__float_as_uint({})", "d": "__double_as_longlong({})"}.get(letter, "{}")
-            held = {"f": "float", "d": "double"}.get(letter, WORDS[bits])
+            array, letter, turn, back = HOLDERS[kind]
             place, constraint, prepare, finish = "y1 + i", "l", "y1[i] = x0[i]; ", ""
             if space == "shared":
-                prepare, finish = f"__shared__ {WORDS[bits]} s[32]; s[lane] = x0[i]; ", " y1[i] = s[lane];"
+                prepare, finish = f"__shared__ {array} s[32]; s[lane] = x0[i]; ", " y1[i] = s[lane];"
                 place, constraint = SHARED.format("s[lane]"), "r"
             values = 2 if which == "cas" else 1
             ins = (f"{kind}:few",) * 3 if values == 2 else (kind, kind)
@@ -188,11 +148,11 @@ def _atomics() -> Iterator[Case]:
             name = f"atom.{space}.{which}.{kind}"
             text = f"{name} %0, [%1], {', '.join(f'%{n + 2}' for n in range(values))};"
             body = (
-                f"{prepare}{held} r; "
+                f"{prepare}{VARIABLE[letter]} r; "
                 f'asm volatile("{text}" : "={letter}"(r) : "{constraint}"({place}), {operands} : "memory");'
                 f"{finish} y0[i] = {back.format('r')};"
             )
-            yield Case(name, "", ins, (kind, kind), body=body, lanes=64)
+            yield written(name, body, ins, (kind, kind), lanes=64)
             if which in ("exch", "cas"):
                 continue
             name = "red" + name[4:]
@@ -200,7 +160,7 @@ def _atomics() -> Iterator[Case]:
                 f'{prepare}asm volatile("{name} [%0], %1;" :: "{constraint}"({place}), {operands} : "memory");'
                 f"{finish.replace('y1', 'y0')}"
             ).replace("y1", "y0")
-            yield Case(name, "", ins, (kind,), body=body, lanes=64)
+            yield written(name, body, ins, (kind,), lanes=64)
     for which, kind in (("add", "u32"), ("inc", "u32"), ("max", "s32"), ("xor", "b32")):
         name = f"atom.shared.{which}.{kind}"
         body = (
@@ -211,7 +171,7 @@ def _atomics() -> Iterator[Case]:
         )
         body += " y0[i] = r;" if which in ("add", "inc") else " y0[i] = 0;"
         value = "u32:same" if which in ("add", "inc") else kind
-        yield Case(f"{name} contended", "", (value,), (kind, kind), body=body, lanes=32, sort=True)
+        yield written(f"{name} contended", body, (value,), (kind, kind), sort=True)
     for kind, letter, turn in (("f32", "f", "__uint_as_float({})"), ("f16x2", "r", "{}")):
         values = ", ".join(f'"{letter}"({turn.format(f"x1[2 * i + {n}]")})' for n in range(2))
         name = "red.global.add.v2.f32" if kind == "f32" else "red.global.add.noftz.v2.f16x2"
@@ -219,7 +179,7 @@ def _atomics() -> Iterator[Case]:
             "for (int n = 0; n < 2; ++n) y0[2 * i + n] = x0[2 * i + n]; "
             f'asm volatile("{name} [%0], {{%1, %2}};" :: "l"(y0 + 2 * i), {values} : "memory");'
         )
-        yield Case(name, "", (kind, kind), (kind,), body=body, lanes=32, words=(64, 64), per_lane=(2,))
+        yield written(name, body, (kind, kind), (kind,), words=(64, 64), per_lane=(2,))
 
 
 def _copies() -> Iterator[Case]:
@@ -243,13 +203,5 @@ def _copies() -> Iterator[Case]:
             body = f'{start}asm volatile("{text}" :: {operands}{more.format(size=size)} : "memory");'
             ins = ("b32:bytes", "u32:size") if what else ("b32:bytes",)
             body += (group if what else "") + finish
-            yield Case(
-                f"{name} {size} {what}".strip(),
-                "",
-                ins,
-                ("b32",),
-                body=body,
-                lanes=32,
-                words=(128, 32)[: len(ins)],
-                per_lane=(4,),
-            )
+            full = f"{name} {size} {what}".strip()
+            yield written(full, body, ins, ("b32",), words=(128, 32)[: len(ins)], per_lane=(4,))

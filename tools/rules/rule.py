@@ -17,7 +17,6 @@ import gpu_runner as device
 import gpu_simulator
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
-from gemm_results.errors import LabError
 from gpu_runner.faults import KernelFault, KernelHang
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.hardware.tensor_map import TensorMap
@@ -25,7 +24,6 @@ from tools.opcodes.recording import ARCH, about, on_gpu
 
 SOURCES = Path(__file__).parent / "sources"
 FILE = "rules.json"
-COMMAND = "python -m tools.rules --record results/profiles/h200"
 WORDS = 4096  # 32-bit words of the output
 UNTOUCHED = 0x7777_7777  # what an output word holds that the kernel does not write
 ENDLESS, FAULT = "does not end", "fault"
@@ -120,9 +118,7 @@ def _read(path: Path) -> Rule:
 
 
 def record(folder: str | Path) -> Path:
-    """Run all rules on the GPU at hand and write FOLDER/rules.json. Raises `LabError` without a GPU."""
-    if not device.available():
-        raise LabError(device.why_not())
+    """Run all rules on the GPU at hand and write FOLDER/rules.json."""
     answers = {name: {"digest": rule.digest(), "answer": rule.on_gpu(ARCH)} for name, rule in all_rules().items()}
     path = Path(folder) / FILE
     path.write_text(json.dumps({"about": about(on_gpu), "rules": answers}) + "\n")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from tools.site.pages import HERE
-from tools.widget_page import ARGUMENTS, CHROMIUM, served
+from tools.widget_page import chromium, served
 
 SIZE = {"width": 1200, "height": 630}  # what most places that show a link ask for
 WAIT_MS = 120_000
@@ -14,18 +14,13 @@ WAIT_MS = 120_000
 
 def draw(site: Path, into: Path) -> None:
     """Run the first kernel of a finished site in Chromium, and write the picture of its page into a file."""
-    from playwright.sync_api import sync_playwright
-
-    with served(site) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        page = browser.new_page(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
+    with served(site) as address, chromium(viewport=SIZE, color_scheme="light") as page:
         page.set_default_timeout(WAIT_MS)
         page.goto(f"{address}/live/index.html")
         page.click("#launching summary >> nth=0")
         page.click("#run:not([disabled])")
         page.wait_for_selector("#result .good")
         page.screenshot(path=into)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import textwrap
 from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ LEXER = "lab_cell"  # see `tools/site/conf.py`
 HIDDEN = "hide-input"  # the tag with which myst-nb folds the code of a cell
 STILL = "This is a picture. In JupyterLab, in a notebook that is running, it answers to your choices."
 ASLEEP_WORDS = re.compile(rf'<div class="{ASLEEP}".*?</div>', re.S)
+A_SENTENCE = re.compile(r"^.{151,}$", re.M)  # in text that is aligned otherwise: no table of the series is so wide
 RUN_TO_ANSWER = "This is a picture of the box: run the cell to answer."
 TRY = (
     '<p class="lab-try"><a href="../live/index.html#{target}">'
@@ -228,6 +230,8 @@ def _outputs(
             continue  # it says how a widget comes to life in Jupyter: here it lives, or another sentence is below it
         elif "text/html" in data:
             data["text/html"] = links.in_html(page, _for_readers(data["text/html"]))
+        elif "text" in output:
+            output.text = A_SENTENCE.sub(lambda line: textwrap.fill(line[0], 96, break_long_words=False), output.text)
         yield output
 
 

@@ -1,6 +1,7 @@
 """`python -m tools.tensor_sums --build FOLDER` compiles a kernel for each form; `--run FOLDER` runs them on this GPU.
 
-`--sample FOLDER FILE` writes the words that the simulator's tests use; `--kernels` compares kernels of the catalogue.
+`--kernels` compares kernels of the catalogue. A sample of the words of an H200 is among the simulator's tests; the
+program that chose it is in the history of this repository, as `tools/tensor_sums/sample.py`.
 
 The run compares round after round of tiles with `exact_sums`, prints the differences, and writes FOLDER/words*.npz: the
 result words of the first round, whose inputs follow from the seeds, and what the GPU is.
@@ -18,7 +19,6 @@ import numpy as np
 
 from tools.tensor_sums.forms import Form, all_forms, source
 from tools.tensor_sums.inputs import tiles_of
-from tools.tensor_sums.sample import sample
 from tools.tensor_sums.words import OUTPUTS, expected, seed_of
 
 ARCH = "sm_90a"
@@ -82,7 +82,6 @@ def main() -> int:
     parser.add_argument("--build", metavar="FOLDER", type=Path)
     parser.add_argument("--run", metavar="FOLDER", type=Path)
     parser.add_argument("--seconds", type=float, default=60.0, help="after which no other round begins; default: 60")
-    parser.add_argument("--sample", nargs=2, metavar=("FOLDER", "FILE"), type=Path)
     parser.add_argument("--kernels", nargs="*", metavar="NAME", help="all by default")
     chosen = parser.parse_args()
     if chosen.kernels is not None:
@@ -91,8 +90,6 @@ def main() -> int:
         return 1 if compare(chosen.kernels) else 0
     if chosen.build:
         build(chosen.build)
-    if chosen.sample:
-        sample(*chosen.sample)
     return 1 if chosen.run and run(chosen.run, chosen.seconds) else 0
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import prod
 from pathlib import PurePath
 
 from gemm_lab.lab import on_simulator
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.measure.inputs import make_inputs
 from gpu_simulator.compiler import Compiled, SassLine
 from gpu_simulator.errors import SimulatorError
 from gpu_timing.machine_code.main_loop import MainLoop
@@ -31,13 +31,9 @@ def trips(kernel: Launchable, compiled: Compiled, loop: MainLoop, lines: Sequenc
     """
     if not loop.inner or "BLOCK_K" not in kernel.config:
         return [None] * len(loop.inner)
-    m, n, k = on_simulator.smallest_size(kernel)
-    inputs = make_inputs(kernel.problem, m, n, k, "integers", 0)
-    grid = kernel.grid(m, n, k)
+    size = on_simulator.smallest_size(kernel)
     try:
-        _, report = on_simulator.launch(
-            compiled, grid, inputs.arguments(), kernel.spec.cluster, **on_simulator.limits(m, n, k)
-        )
+        report = on_simulator.counted(kernel, compiled, size)
     except SimulatorError:
         return [None] * len(loop.inner)
     executed: Counter = Counter()
@@ -46,18 +42,13 @@ def trips(kernel: Launchable, compiled: Compiled, loop: MainLoop, lines: Sequenc
         if family:
             file, line = site.outermost
             executed[family, PurePath(file or "").name, line] += site.executions
-    turns = k / kernel.config["BLOCK_K"] * grid[0] * grid[1] * grid[2] * compiled.threads / 32
+    turns = size[2] / kernel.config["BLOCK_K"] * prod(kernel.grid(*size)) * compiled.threads / 32
     everywhere = _places(lines)
-    return [
-        _agreed(
-            [
-                executed[place] / turns / count
-                for place, count in _places(body).items()
-                if everywhere[place] == count and executed[place]
-            ]
-        )
-        for body in loop.inner
-    ]
+    found = []
+    for body in loop.inner:
+        own = [(place, count) for place, count in _places(body).items() if everywhere[place] == count]
+        found.append(_agreed([executed[place] / turns / count for place, count in own if executed[place]]))
+    return found
 
 
 def _places(lines: Sequence[SassLine]) -> Counter:

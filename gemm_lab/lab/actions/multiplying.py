@@ -10,6 +10,7 @@ from gemm_lab.lab import on_simulator, operands
 from gemm_lab.lab.actions.running import backend_of
 from gemm_lab.lab.actions.source import require_form
 from gemm_lab.lab.launchable import Launchable
+from gemm_lab.measure.inputs import arguments
 from gemm_results.errors import LabError
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.number_types import dtype_of
@@ -31,14 +32,15 @@ def gemm(
     m, n, k = operands.check_shapes(left, right, addend)
     spec.require_size(kernel.config, m, n, k)
     dtype = dtype_of(problem.dtype_out)
-    arrays = {
+    values = {
         "a": operands.stored(left, problem.layout_a),
         "b": operands.stored(right, problem.layout_b),
         "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
         "d": np.full((m, n), np.nan, dtype),
         **operands.scales(problem, scales, m, n, k),
+        **{"m": m, "n": n, "k": k, "alpha": float(alpha), "beta": float(beta)},
     }
-    compiled, args = kernel.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
+    compiled, args = kernel.compile(), arguments(problem, values)
     require_form(kernel, compiled)
     grid = kernel.grid(m, n, k)
     if backend_of(kernel, None) == "simulator":

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from gemm_lab.catalog import LadderSpec
 from gemm_lab.lab.actions.predicting import attempted, gpu_with_constants
 from gemm_lab.lab.kernel import Kernel
-from gemm_look.card import card
-from gemm_look.table import Table
+from gemm_look.table import ShownAsTable, Table
 from gemm_results.cards.predicted_card import LABELS, Predicted, two_digits
 from gpu_simulator.hardware.data_sheets import Gpu, with_article
 
 
-@dataclass(frozen=True)
-class PredictedLadder:
+@dataclass(frozen=True, repr=False)
+class PredictedLadder(ShownAsTable):
     """Predicted runs of the rungs of a ladder on GPU `on`. It is displayed as a table.
 
     rows: (kernel, size, the prediction or the reason why there is none), in teaching order.
@@ -42,12 +41,6 @@ class PredictedLadder:
     def _caption(self) -> str:
         trust = next((found.trust for *_, found in self.rows if isinstance(found, Predicted)), "")
         return f"Predicted for {with_article(self.on.name)}, not measured. {trust}".strip()
-
-    def __repr__(self) -> str:
-        return "\n".join([*self._table().lines(), self._caption()])
-
-    def _repr_html_(self) -> str:
-        return card(self._table().html())
 
 
 def predict(spec: LadderSpec, on: str, sizes: Iterable[int], progress: bool) -> PredictedLadder:

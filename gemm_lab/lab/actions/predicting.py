@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,9 @@ from gemm_lab.lab.actions.source import require_form
 from gemm_lab.lab.actions.unmodelled import gap
 from gemm_lab.lab.here import RECORDED_ON
 from gemm_lab.lab.launchable import Launchable
-from gemm_lab.lab.operands import arguments
 from gemm_lab.lab.predicted_timeline import PredictedTimeline, require_length
 from gemm_lab.measure import known_speeds
+from gemm_lab.measure.inputs import arguments
 from gemm_results import blind_trials, published_trials
 from gemm_results.cards.predicted_card import LABELS, SHOWN_LINES, Predicted, trust
 from gemm_results.errors import LabError
@@ -92,27 +93,18 @@ def product_of(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, s
         grid = spec.launch_grid(config, rows, n, depth, sms)
         return launch_of(compiled, grid, _arguments(kernel, rows, n, depth), spec.cluster)
 
-    block_m, block_n = config.get("BLOCK_M", DEFAULT_STEP), config.get("BLOCK_N", DEFAULT_STEP)
+    block_m, block_n, block_k = (config.get(f"BLOCK_{axis}", DEFAULT_STEP) for axis in "MNK")
     # Clusters lie along one side of D: whole clusters of tiles keep every size valid.
-    return Product(
-        launch,
-        m,
-        k,
-        block_m * prod(spec.cluster),
-        config.get("BLOCK_K", DEFAULT_STEP),
-        prod(spec.cluster) * -(-n // block_n),
-        sms,
-        2.0 * m * n * k,
-    )
+    rows, blocks = block_m * prod(spec.cluster), prod(spec.cluster) * -(-n // block_n)
+    return Product(launch, m, k, rows, block_k, blocks, sms, 2.0 * m * n * k)
 
 
 def _arguments(kernel: Launchable, m: int, n: int, k: int) -> list:
     problem = kernel.problem
-
-    def array(name: str) -> np.ndarray:  # never read or written
-        return np.empty(problem.shape(name, m, n, k), dtype_of(problem.dtype(name)))
-
-    return arguments(problem, {name: array(name) for name in problem.arrays}, m, n, k, 1.0, 0.0)
+    values: dict[str, Any] = {"m": m, "n": n, "k": k, "alpha": 1.0, "beta": 0.0}
+    for name in problem.arrays:  # never read or written
+        values[name] = np.empty(problem.shape(name, m, n, k), dtype_of(problem.dtype(name)))
+    return arguments(problem, values)
 
 
 def predicted(kernel: Launchable, on: str, m: int, n: int, k: int) -> Predicted:

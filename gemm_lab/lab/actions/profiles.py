@@ -9,7 +9,6 @@ from gemm_lab.lab.actions.mix import instruction_mix
 from gemm_lab.lab.actions.predicting import attempted, reference
 from gemm_lab.lab.here import RECORDED_ON, here
 from gemm_lab.lab.launchable import Launchable
-from gemm_results.cards.instruction_mix import InstructionMix
 from gemm_results.cards.predicted_card import Predicted
 from gemm_results.cards.profile_card import Profile
 from gemm_results.errors import LabError
@@ -43,7 +42,7 @@ def profile(
     elif card_before and (card_before.n != card.n or card_before.conditions["gpu"] != card.conditions["gpu"]):
         card_before = None
     try:
-        mixes = [instruction_mix(one, _arch_of(one, arch)) if one else None for one in (kernel, other)]
+        mixes = [one and instruction_mix(one, arch if one.spec.written_for(arch) else None) for one in (kernel, other)]
     except NotHere:  # the recorded card says most of it without machine code
         if card is None:
             raise
@@ -57,7 +56,7 @@ def profile(
         *mixes,
         note,
         kernel.taught_gpu().name if foreign else "",
-        _estimate(kernel, mixes[0], card),
+        mixes[0].executed(card.n, works(kernel, card.n)) if card and mixes[0] else None,
         *predicted,
     )
 
@@ -76,10 +75,6 @@ def _predicted(
     return hardware.gpu(key).arch, [found, before if isinstance(before, Predicted) else None], ""
 
 
-def _estimate(kernel: Launchable, mix: InstructionMix | None, card: ProfileCard | None) -> float | None:
-    return mix.executed(card.n, works(kernel, card.n)) if card and mix else None
-
-
 def works(kernel: Launchable, n: int) -> int:
     """How many tiles of D are computed at n × n × n: one for each block or, if blocks are persistent, their total."""
     x, y, z = kernel.grid(n, n, n)
@@ -96,10 +91,6 @@ def _tuned_for_this_gpu(kernel: Launchable) -> bool:
         and here().gpu
         and kernel.config == kernel.spec.configure(here().gpu.key) != kernel.spec.configure()
     )
-
-
-def _arch_of(kernel: Launchable, arch: str) -> str | None:
-    return arch if kernel.spec.written_for(arch) else None
 
 
 def _recorded() -> list[ProfileCard]:

@@ -11,7 +11,7 @@ from gemm_lab.lab.launchable import Launchable
 from gemm_lab.problem import MATRICES, SCALES, Problem
 from gemm_results.errors import LabError
 from gpu_simulator.compiler import Compiled
-from gpu_simulator.errors import LaunchError
+from gpu_simulator.errors import ConfigError, LaunchError
 
 C_NAMES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float", "e4m3": "__nv_fp8_e4m3"}
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(?P<type>\w+)[^,\[]*?\w+(?:\[(?P<bytes>\d+)\])?\s*$")
@@ -46,14 +46,6 @@ def changes(kernel: Launchable) -> Diff | None:
     return Diff(base.name, kernel.label, base.source, text(kernel)) if base else None
 
 
-def required_changes(kernel: Launchable) -> Diff:
-    """As `changes`, but raises a `LabError` for an unedited first rung."""
-    found = changes(kernel)
-    if found is None:
-        raise LabError(f"{kernel.name} is the first rung; name a kernel to compare it with.")
-    return found
-
-
 def listing(kernel: Launchable) -> Iterator[tuple[str, int, str]]:
     """Yields (file, line number, text) of every line. Lines of an edited region have the learner's own numbers."""
     if kernel.whole:
@@ -77,7 +69,7 @@ def listing(kernel: Launchable) -> Iterator[tuple[str, int, str]]:
 def places(kernel: Launchable, where: int | str) -> set[tuple[str, int]]:
     """(file, line number) of the lines of a region, or of every line with this number.
 
-    Raises `LabError` for a region or a number that the source does not have.
+    Raises `ConfigError` for a region and `LabError` for a number that the source does not have.
     """
     lines = [(file, number) for file, number, _ in listing(kernel)]
     if isinstance(where, int):
@@ -90,7 +82,7 @@ def places(kernel: Launchable, where: int | str) -> set[tuple[str, int]]:
     else:
         regions, file, first = kernel.spec.regions, kernel.spec.file, 1
     if where not in regions:
-        raise LabError(f"{kernel.label} has no region “{where}”; it has {', '.join(regions) or 'none'}.")
+        raise ConfigError(f"{kernel.label} has no region “{where}”; it has {source_text.listed(regions)}.")
     if edit := kernel.edits.get(where):
         return {(edit.file, edit.first_line + offset) for offset in range(edit.text.count("\n") + 1)}
     region = regions[where]

@@ -6,12 +6,12 @@ found” in place of everything else that the output of a view holds. A live vie
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from html import escape
+from itertools import pairwise
 from typing import Any
 
-from gemm_lab.config import data_dir
+from gemm_lab.notebook_files import notebooks_of, stored_cells
 from gemm_look.theme import tag
 
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -32,7 +32,7 @@ def show_beside(bundle: dict, what: str, always: str = "") -> None:
     from IPython.display import display
 
     if VIEW in bundle:
-        if stored := _picture(bundle.get("text/plain") or what):
+        if stored := _pictures().get(bundle.get("text/plain") or what):
             bundle = {"image/png": stored, **bundle}  # our extension of JupyterLab shows it where the view is an error
         name = "" if always else f"{escape(what)} "
         words = tag("div", "muted", name + HOW, attributes={"class": ASLEEP})
@@ -40,19 +40,16 @@ def show_beside(bundle: dict, what: str, always: str = "") -> None:
     display(bundle, raw=True)
 
 
-@lru_cache(maxsize=64)
-def _picture(state: str) -> str:
-    """The picture, as PNG in base64, that the series stores of a widget with this state in a line; "" without one."""
-    words = json.dumps(state, ensure_ascii=False)
-    for path in data_dir("notebooks").glob("*.ipynb"):
-        text = path.read_text(encoding="utf-8")
-        outputs = (
-            (one for cell in json.loads(text)["cells"] for one in cell.get("outputs", ())) if words in text else ()
-        )
-        for data in (output.get("data", {}) for output in outputs):
-            if "image/png" in data and "".join(data.get("text/plain", "")) == state:
-                return "".join(data["image/png"])
-    return ""
+@lru_cache(maxsize=1)
+def _pictures() -> dict[str, str]:
+    """The pictures that the series stores of its widgets, as PNG in base64, by the state of each in a line."""
+    found = {}
+    for cell in (cell for path in notebooks_of("") for cell in stored_cells(path)):
+        outputs = [output.get("data", {}) for output in cell.get("outputs", ())]
+        for words, view in pairwise(outputs):
+            if ASLEEP in "".join(words.get("text/html", "")) and "image/png" in view:
+                found["".join(view.get("text/plain", ""))] = "".join(view["image/png"])
+    return found
 
 
 def live(box: Any) -> dict:

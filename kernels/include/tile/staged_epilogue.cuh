@@ -13,7 +13,7 @@ __device__ __forceinline__ void store_through_shared(uint32_t (&acc)[TILES_M][WA
     #pragma unroll
     for (int ni = 0; ni < WARP_N / 8; ni++)
       #pragma unroll
-      for (int r = 0; r < 2; r++) {                           // register 0: row lane/4; register 1: eight rows below
+      for (int r = 0; r < 2; r++) {                           // row lane/4, then eight rows below
         uint4& chunk = staged[(lane / 4 + r * 8) * (WARP_N / 8) + (ni ^ lane / 4)];
         reinterpret_cast<uint32_t*>(&chunk)[lane % 4] = acc[mi][ni][r];
       }
@@ -32,6 +32,6 @@ __device__ __forceinline__ void store_through_shared(uint32_t (&acc)[TILES_M][WA
       }
       *reinterpret_cast<uint4*>(&d[at]) = sum;
     }
-    __syncwarp();                                             // read before the next 16 rows overwrite them
+    __syncwarp();                                             // all is read before the next 16 rows
   }
 }

@@ -31,6 +31,6 @@ __device__ __forceinline__ void store_through_shared(float (&acc)[TILES_M][WARP_
       else
         for (int j = 0; j < min(8, cols - chunk * 8); j++) at[j] = reinterpret_cast<const __nv_bfloat16*>(&values)[j];
     }
-    __syncwarp();                                             // read before the next 16 rows overwrite them
+    __syncwarp();                                             // all is read before the next 16 rows
   }
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_lab.notebook.exercises import Exercise, Solved, numbers_of, settled
 from gemm_results import roofline_model as roofline
 from gpu_simulator.hardware.data_sheets import gpu
 
@@ -42,17 +42,13 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
             f"rectangles made of whole 16 × 8 pieces. The {m // 16} × {n // 8} pieces of {m} × {n} cannot be cut "
             f"into {warps} such rectangles."
         )
-    if reasons:
-        raise WrongAnswer(exercise, reasons)
-    return Solved(
-        exercise.title,
-        [
-            ("intensity", f"{roofline.rounded_down(argument.intensity)} FLOP/byte"),
-            ("balance", f"{argument.balance:.2f} FLOP/byte"),
-            ("shared memory", f"{smem:,} B"),
-            ("registers for sums", f"{sums} of {most} a thread"),
-        ],
-    )
+    facts = [
+        ("intensity", f"{roofline.rounded_down(argument.intensity)} FLOP/byte"),
+        ("balance", f"{argument.balance:.2f} FLOP/byte"),
+        ("shared memory", f"{smem:,} B"),
+        ("registers for sums", f"{sums} of {most} a thread"),
+    ]
+    return settled(exercise, reasons, facts)
 
 
 def _divisors(number: int) -> list[int]:

@@ -245,34 +245,17 @@ def bars(facts: TileFacts) -> list[Bar]:
     """The bars of the drawing: the room that the tile takes, then the speed that each memory allows."""
     of_sums = "registers of an SM" if facts.sums_in == "registers" else "cells of tensor memory"
     full = "✗ too many" if facts.sums > facts.room_for_sums else "✗ none is left for the rest of the kernel"
-    made = [
-        Bar(
-            f"sums in {facts.sums_in}",
-            f"{facts.sums:,} of {facts.room_for_sums:,} {of_sums}",
-            facts.sums / facts.room_for_sums,
-            facts.sums_fit,
-            "✓ fits" if facts.sums_fit else full,
-        ),
-        Bar(
-            "one stage in shared memory",
-            f"{facts.smem:,} of {facts.gpu.smem_per_block:,} bytes of a block",
-            facts.smem / facts.gpu.smem_per_block,
-            facts.fits,
-            "✓ fits" if facts.fits else "✗ does not fit",
-        ),
-    ]
+    sums, room, smem, most = facts.sums, facts.room_for_sums, facts.smem, facts.gpu.smem_per_block
+    says = "✓ fits" if facts.sums_fit else full
+    made = [Bar(f"sums in {facts.sums_in}", f"{sums:,} of {room:,} {of_sums}", sums / room, facts.sums_fit, says)]
+    words, says = f"{smem:,} of {most:,} bytes of a block", "✓ fits" if facts.fits else "✗ does not fit"
+    made.append(Bar("one stage in shared memory", words, smem / most, facts.fits, says))
     peak = model.roofline(facts.gpu).tflops
     for name, tflops in facts.attainable.items():
         enough = facts.intensity >= facts.balance[name]
-        made.append(
-            Bar(
-                f"speed if {name} serves every read",
-                f"at most {tflops:,.1f} of {peak:,.0f} TFLOPS",
-                tflops / peak,
-                enough,
-                "✓ compute bound" if enough else "✗ memory bound",
-            )
-        )
+        says = "✓ compute bound" if enough else "✗ memory bound"
+        words = f"at most {tflops:,.1f} of {peak:,.0f} TFLOPS"
+        made.append(Bar(f"speed if {name} serves every read", words, tflops / peak, enough, says))
     return made
 
 

@@ -45,17 +45,13 @@ class KernelCounts:
         self.rows, self.n = rows, n
 
     def _table(self) -> list[list[str]]:
-        return [
-            [
-                row.kernel,
-                f"{row.shared_bytes:,}",
-                f"{row.ideal:,}",
-                "–" if row.degree is None else f"{row.degree:.2f}",
-                f"{row.simulator:,}",
-                "not recorded" if row.hardware is None else f"{row.hardware:,}",
-            ]
-            for row in self.rows
-        ]
+        cells = []
+        for row in self.rows:
+            degree = "–" if row.degree is None else f"{row.degree:.2f}"
+            recorded = "not recorded" if row.hardware is None else f"{row.hardware:,}"
+            counts = (f"{row.shared_bytes:,}", f"{row.ideal:,}", degree, f"{row.simulator:,}")
+            cells.append([row.kernel, *counts, recorded])
+        return cells
 
     def __repr__(self) -> str:
         head = f"{'kernel':28} {'bytes':>8} {'ideal':>9} {'degree':>7} {'simulator':>10} {'hardware':>13}"
@@ -83,8 +79,7 @@ def kernel_counts(*names: str) -> KernelCounts:
     for name in names:
         made = kernel(name)
         compiled = made.compile(ARCH)
-        counted = check_on_simulator(made, compiled, PROFILED_N, PROFILED_N, PROFILED_N)[1].totals
-        rows.append(
-            KernelCount(made.name, compiled.smem, counted.ideal_wavefronts, counted.wavefronts, recorded.get(made.name))
-        )
+        total = check_on_simulator(made, compiled, PROFILED_N, PROFILED_N, PROFILED_N)[1].totals
+        counts = total.ideal_wavefronts, total.wavefronts, recorded.get(made.name)
+        rows.append(KernelCount(made.name, compiled.smem, *counts))
     return KernelCounts(rows, PROFILED_N)

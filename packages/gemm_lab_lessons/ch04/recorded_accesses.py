@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gemm_lab.config import data_dir
 from gemm_lab_lessons.shared.patterns import INSTRUCTIONS, patterns
+from gemm_lab_lessons.shared.recorded import FOLDER, ROWS, recorded
 from gemm_results.profile import read_rows
-
-FOLDER = data_dir("results") / "profiles" / "h200"
-ROWS = {"x1": 8, "x2": 16, "x4": 32}  # lanes whose addresses ldmatrix and stmatrix use
 
 
 @dataclass(frozen=True)
@@ -31,12 +28,7 @@ class RecordedAccess:
 @lru_cache
 def recorded_accesses(*instructions: str) -> tuple[RecordedAccess, ...]:
     """The recorded accesses of some instructions of `measure.patterns.INSTRUCTIONS`, in the order of the recording."""
-    counted = {
-        (row["instruction"], row["pattern"]): int(row["wavefronts"])
-        for row in read_rows(FOLDER / "patterns.csv")
-        if row["seed"] == "0"
-    }
-    found = []
+    counted, found = recorded(), []
     for name in instructions:
         width, parts = INSTRUCTIONS[name][0], name.split(".")
         lanes = ROWS[parts[1]] if parts[0] in ("ldmatrix", "stmatrix") else 32

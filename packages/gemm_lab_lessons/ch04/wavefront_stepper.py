@@ -46,15 +46,8 @@ class WavefrontStepper(PicturedWidget):
         line = line_at(run, self._lines, where).number
         self.title = f"{run.kernel.label}, {run.compiled.arch}, block {block}"
         self.warps = -(-run.compiled.threads // 32)
-        self.lines = [
-            {
-                "number": entry.number,
-                "text": entry.text.strip(),
-                "wavefronts": entry.wavefronts,
-                "ideal": entry.ideal_wavefronts,
-            }
-            for entry in self._lines
-        ]
+        told = ((one.number, one.text.strip(), one.wavefronts, one.ideal_wavefronts) for one in self._lines)
+        self.lines = [dict(zip(("number", "text", "wavefronts", "ideal"), one, strict=True)) for one in told]
         self._trace(line, warp)
         with self.hold_trait_notifications():
             self.line, self.warp = line, warp

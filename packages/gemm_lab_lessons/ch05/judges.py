@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_lab.notebook.exercises import Exercise, Solved, numbers_of, settled
 from gemm_lab_lessons.ch05.tile_access import access_problem, totals
 from gemm_lab_lessons.ch05.tile_layout import TileLayout
 from gpu_simulator.hardware.banks import conflict_degree
@@ -40,9 +40,7 @@ def judge_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solv
     names = tuple(exercise.criteria["choose"])
     chosen = dict(zip(names, numbers_of(exercise, choices, names), strict=True))
     facts, reasons = judge_layout(exercise.criteria, chosen)
-    if reasons:
-        raise WrongAnswer(exercise, reasons)
-    return Solved(exercise.title, facts)
+    return settled(exercise, reasons, facts)
 
 
 JUDGES = {"tile": judge_tile}

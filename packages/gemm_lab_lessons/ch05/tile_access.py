@@ -93,10 +93,9 @@ def access_problem(layout: TileLayout, name: str) -> str:
     width = access_width(layout, name)
     if name == "fragment store" and layout.element_bytes not in (2, 4):
         return f"A fragment store writes two neighbours of FP16, BF16 or FP32; {layout.element} is another size."
-    multiple = {"ldmatrix.x1": 8, "ldmatrix.x4": 16, "fragment store": 8}.get(name, 1)
+    multiple, across = _piece(name, width) or (1, width)
     if layout.rows % multiple:
         return f"{name} takes {multiple} rows at a time; {layout.rows} rows are no multiple of {multiple}."
-    across = {"ldmatrix.x4": 32, "fragment store": 4 * width}.get(name, width)
     if layout.row_bytes % across:
         return f"{name} takes {across} bytes of a row at a time; rows of {layout.row_bytes} bytes do not divide."
     if layout.row_stride % width:
@@ -105,13 +104,18 @@ def access_problem(layout: TileLayout, name: str) -> str:
             f"it is misaligned. Pad by a multiple of {width} bytes."
         )
     swizzle = layout.swizzle
-    if swizzle is not None and swizzle.bits and 1 << (swizzle.base + max(-swizzle.shift, 0)) < width:
+    if swizzle is not None and swizzle.bits and (moved := 1 << (swizzle.base + max(-swizzle.shift, 0))) < width:
         return (
-            f"Swizzle({swizzle.bits}, {swizzle.base}, {swizzle.shift}) moves pieces of "
-            f"{1 << (swizzle.base + max(-swizzle.shift, 0))} bytes, so the {width} bytes of one lane would be torn "
-            f"apart; the lowest bit it changes has to be at least {width.bit_length() - 1}."
+            f"Swizzle({swizzle.bits}, {swizzle.base}, {swizzle.shift}) moves pieces of {moved} bytes, so the {width} "
+            f"bytes of one lane would be torn apart; the lowest bit it changes has to be at least "
+            f"{width.bit_length() - 1}."
         )
     return ""
+
+
+def _piece(name: str, width: int) -> tuple[int, int] | None:
+    """(rows, bytes of each) of the rectangle that one such access covers; None for an access to whole rows."""
+    return {"ldmatrix.x1": (8, 16), "ldmatrix.x4": (16, 32), "fragment store": (8, 4 * width)}.get(name)
 
 
 def steps(layout: TileLayout, name: str) -> int:
@@ -119,8 +123,8 @@ def steps(layout: TileLayout, name: str) -> int:
     width, lanes = access_width(layout, name), layout.banks
     if name == "column load":
         return -(-layout.rows // lanes) * layout.columns
-    if name in ("ldmatrix.x1", "ldmatrix.x4", "fragment store"):
-        high, wide = {"ldmatrix.x1": (8, 16), "ldmatrix.x4": (16, 32)}.get(name, (8, 4 * width))
+    if piece := _piece(name, width):
+        high, wide = piece
         return layout.rows // high * (layout.row_bytes // wide)
     return -(-layout.rows * layout.row_bytes // (lanes * width))
 
@@ -136,8 +140,8 @@ def tile_access(layout: TileLayout, name: str, step: int = 0) -> TileAccess:
     lane = np.arange(lanes)
     if name == "column load":
         rows, byte = step // layout.columns * lanes + lane, step % layout.columns * layout.element_bytes + 0 * lane
-    elif name in ("ldmatrix.x1", "ldmatrix.x4", "fragment store"):
-        high, wide = {"ldmatrix.x1": (8, 16), "ldmatrix.x4": (16, 32)}.get(name, (8, 4 * width))
+    elif piece := _piece(name, width):
+        high, wide = piece
         row, chunk = np.divmod(step, layout.row_bytes // wide)
         inner_row, inner = {
             "ldmatrix.x1": (np.where(lane < 8, lane, -1), 0 * lane),

@@ -82,19 +82,15 @@ class SharedRoofline:
         self.rows = rows
 
     def _table(self) -> list[list[str]]:
-        return [
-            [
-                row.label,
-                f"{row.ldmatrix:,.0f}",
-                f"{row.copies:,.0f}",
-                f"{row.wavefronts:,.0f}",
-                *(
-                    "not recorded" if cycles is None else f"{cycles:,.0f} ({row.bound(name):.0%})"
-                    for name, cycles in row.tensor.items()
-                ),
-            ]
-            for row in self.rows
-        ]
+
+        def tensor(row: PipeRow, name: str, cycles: float | None) -> str:
+            return "not recorded" if cycles is None else f"{cycles:,.0f} ({row.bound(name):.0%})"
+
+        cells = []
+        for row in self.rows:
+            counts = (f"{count:,.0f}" for count in (row.ldmatrix, row.copies, row.wavefronts))
+            cells.append([row.label, *counts, *(tensor(row, *one) for one in row.tensor.items())])
+        return cells
 
     def __repr__(self) -> str:
         wide = max(len(row.label) for row in self.rows)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from gemm_lab.source_text import plural
 from gemm_results.errors import LabError
 
 A_BYTES, B_BYTES = 128 * 64 * 2, 64 * 256 * 2
@@ -83,16 +84,8 @@ def play(arrivals: int, steps: list[tuple]) -> list[Moment]:
     and for more arrivals than are pending.
     """
     barrier, waiting = Barrier(arrivals, arrivals), []
-    moments = [
-        Moment(
-            "one thread",
-            f"mbarrier_init(barrier, {arrivals})",
-            barrier,
-            (),
-            (),
-            f"Phase 0 has begun. It needs {arrivals} arrival{'s' * (arrivals > 1)}.",
-        )
-    ]
+    begun = f"Phase 0 has begun. It needs {plural(arrivals, 'arrival')}."
+    moments = [Moment("one thread", f"mbarrier_init(barrier, {arrivals})", barrier, (), (), begun)]
     for who, what, value, words, *rest in steps:
         before, code = barrier.phase, value
         if what == "arrive":

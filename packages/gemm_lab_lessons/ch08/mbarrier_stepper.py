@@ -78,20 +78,9 @@ class MbarrierStepper(PicturedWidget):
 
 
 def _plain(moment: Moment) -> dict:
-    b = moment.barrier
-    return {
-        "who": moment.who,
-        "code": moment.code,
-        "says": moment.says,
-        "good": moment.good,
-        "phase": b.phase,
-        "parity": b.parity,
-        "pending": b.pending,
-        "expected": b.expected,
-        "bytes": b.bytes,
-        "waiting": [list(pair) for pair in moment.waiting],
-        "released": list(moment.released),
-    }
+    told = {name: getattr(moment, name) for name in ("who", "code", "says", "good")}
+    told |= {name: getattr(moment.barrier, name) for name in ("phase", "parity", "pending", "expected", "bytes")}
+    return told | {"waiting": [list(pair) for pair in moment.waiting], "released": list(moment.released)}
 
 
 def mbarrier(story: str | None = None, step: int = 0) -> MbarrierStepper:

@@ -71,16 +71,9 @@ def waves(order: np.ndarray, at_once: int, block: tuple[int, int], k: int, eleme
     for first in range(0, len(order), at_once):
         part = order[first : first + at_once]
         rows, columns = len(np.unique(part[:, 0])), len(np.unique(part[:, 1]))
-        found.append(
-            Wave(
-                first,
-                len(part),
-                rows,
-                columns,
-                read_bytes=len(part) * (block_m + block_n) * k * element_bytes,
-                distinct_bytes=(rows * block_m + columns * block_n) * k * element_bytes,
-            )
-        )
+        read, distinct = len(part) * (block_m + block_n), rows * block_m + columns * block_n
+        moved = (count * k * element_bytes for count in (read, distinct))
+        found.append(Wave(first, len(part), rows, columns, *moved))
     return found
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.colors import to_rgb
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import NullLocator
 
+from gemm_lab.source_text import plural
 from gemm_lab_lessons.ch10 import block_order as model
 from gemm_lab_lessons.shared.choices import Choices, gpu_menu, slider
 from gemm_look import style
@@ -55,11 +53,9 @@ class OrderFacts:
         wave, name = self.waves[self.wave], self.order
         name = f"grouped by {self.group_m} rows" if name == "grouped" else f"{name} by {name}"
         return (
-            f"Order: {name}. {self.gpu.name}: {self.gpu.sms} blocks at once, {len(self.waves)} "
-            f"wave{'s' * (len(self.waves) != 1)}. Wave {self.wave} computes {wave.blocks} tile"
-            f"{'s' * (wave.blocks != 1)} from {wave.rows} row{'s' * (wave.rows != 1)} of A and {wave.columns} "
-            f"column{'s' * (wave.columns != 1)} of B: "
-            f"{_mb(wave.distinct_bytes)} different of {_mb(wave.read_bytes)} "
+            f"Order: {name}. {self.gpu.name}: {self.gpu.sms} blocks at once, {plural(len(self.waves), 'wave')}. Wave "
+            f"{self.wave} computes {plural(wave.blocks, 'tile')} from {plural(wave.rows, 'row')} of A and "
+            f"{plural(wave.columns, 'column')} of B: {_mb(wave.distinct_bytes)} different of {_mb(wave.read_bytes)} "
             f"read, so L2 can serve {wave.hit_rate:.0%}. Whole launch: {_mb(self.dram[self.order])} from DRAM at "
             "least, if each wave reads a panel once and keeps nothing for the next."
         )
@@ -134,6 +130,9 @@ class BlockOrder(Choices):
 @style.drawn
 def picture(facts: OrderFacts):
     """Draw the tiles with one wave highlighted, the panels of A and B that it reads, and a bar for each order."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Rectangle
+
     fig, (tiles_m, tiles_n) = style.figure(8, 4.3), facts.tiles
     wave = facts.waves[facts.wave]
     now = facts.visited[wave.first : wave.first + wave.blocks]
@@ -167,38 +166,19 @@ def picture(facts: OrderFacts):
         touched = set(now[:, panel].tolist())
         for index in range(facts.tiles[panel]):
             box = (0, index, 1, 1) if panel == 0 else (index, 0, 1, 1)
-            ax.add_patch(
-                Rectangle(
-                    box[:2],
-                    box[2],
-                    box[3],
-                    edgecolor="white",
-                    linewidth=0.4,
-                    facecolor=colour if index in touched else style.tint(colour, 0.15),
-                )
-            )
-    inch = fig.dpi_scale_trans
-    fig.text(
-        x,
-        4.3 - 0.42,
-        f"wave {facts.wave}: tiles of D {wave.blocks}, columns of B {wave.columns}",
-        transform=inch,
-        fontsize=style.SMALL,
-        fontweight="bold",
-    )
-    fig.text(
-        0.3,
-        bottom + height / 2,
-        f"rows of A: {wave.rows}",
-        transform=inch,
-        rotation=90,
-        va="center",
-        ha="center",
-        fontsize=style.SMALL,
-        color=style.ink(style.A),
-    )
+            fill = colour if index in touched else style.tint(colour, 0.15)
+            ax.add_patch(Rectangle(box[:2], *box[2:], edgecolor="white", linewidth=0.4, facecolor=fill))
+    head = f"wave {facts.wave}: tiles of D {wave.blocks}, columns of B {wave.columns}"
+    _write(fig, x, 4.3 - 0.42, head, fontweight="bold")
+    turned = {"rotation": 90, "va": "center", "ha": "center"}
+    _write(fig, 0.3, bottom + height / 2, f"rows of A: {wave.rows}", color=style.ink(style.A), **turned)
     _bars(fig, facts)
     return fig
+
+
+def _write(fig, x: float, y: float, words: str, **look) -> None:
+    """Write words at a place in inches."""
+    fig.text(x, y, words, transform=fig.dpi_scale_trans, fontsize=style.SMALL, **look)
 
 
 def _bars(fig, facts: OrderFacts) -> None:
@@ -209,29 +189,14 @@ def _bars(fig, facts: OrderFacts) -> None:
         lit = name == facts.order
         ax.barh(place, value, height=0.55, color=style.D if lit else style.UNLIT, edgecolor=style.UNLIT_EDGE, lw=0.6)
         label = f"{name} ({facts.group_m})" if name == "grouped" else name
-        ax.text(
-            0,
-            place - 0.42,
-            f"{label}: {value:,.0f} MB",
-            fontsize=style.SMALL,
-            va="bottom",
-            fontweight="bold" if lit else "normal",
-            color=style.INK if lit else style.MUTED,
-        )
-    ax.set(yticks=[], ylim=(len(values) - 0.4, -0.75), xlim=(0, max(values) * 1.05))
-    ax.xaxis.set_major_locator(NullLocator())
+        weight, ink = ("bold", style.INK) if lit else ("normal", style.MUTED)
+        look = {"fontsize": style.SMALL, "fontweight": weight, "color": ink}
+        ax.text(0, place - 0.42, f"{label}: {value:,.0f} MB", va="bottom", **look)
+    ax.set(xticks=[], yticks=[], ylim=(len(values) - 0.4, -0.75), xlim=(0, max(values) * 1.05))
     for side in ("bottom", "left"):
         ax.spines[side].set_visible(False)
-    inch = fig.dpi_scale_trans
-    fig.text(4.95, 4.3 - 0.42, "From DRAM at least", transform=inch, fontsize=style.SMALL, fontweight="bold")
-    fig.text(
-        4.95,
-        0.62,
-        f"all blocks together read {facts.read / 1e6:,.0f} MB",
-        transform=inch,
-        fontsize=style.SMALL,
-        color=style.MUTED,
-    )
+    _write(fig, 4.95, 4.3 - 0.42, "From DRAM at least", fontweight="bold")
+    _write(fig, 4.95, 0.62, f"all blocks together read {facts.read / 1e6:,.0f} MB", color=style.MUTED)
 
 
 @checked

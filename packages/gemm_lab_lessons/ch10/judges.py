@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_lab.notebook.exercises import Exercise, Solved, numbers_of, settled
 from gemm_lab_lessons.ch10.split_k_criteria import SplitKCriteria
 from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock, tail
 from gpu_simulator.hardware.data_sheets import gpu
@@ -40,10 +40,8 @@ def judge_fed(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solve
             f"{found.tiles:,} tiles take {found.waves} rounds of {target.sms}, of which {useful:.1%} are useful; "
             f"{wanted['useful']:.0%} are asked for."
         )
-    if reasons:
-        raise WrongAnswer(exercise, reasons)
     facts = [("needs", f"{needed:.1f} TB/s"), ("registers for sums", str(sums)), ("useful", f"{useful:.1%}")]
-    return Solved(exercise.title, facts)
+    return settled(exercise, reasons, facts)
 
 
 JUDGES = {"fed": judge_fed}

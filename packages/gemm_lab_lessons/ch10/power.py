@@ -14,10 +14,9 @@ reads before they go on to L2, and serves multicast.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from gemm_lab.config import data_dir
 from gemm_lab_lessons.ch10.tile_bounds import bytes_per_clock as bytes_per_clock
@@ -25,8 +24,11 @@ from gemm_lab_lessons.ch10.tile_bounds import peak_at
 from gemm_look import style
 from gemm_look.table import ShownAsTable, Table
 from gemm_results.errors import LabError
-from gemm_results.profile import read_rows
+from gemm_results.profile import read_rows, typed
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KINDS = {"zeros": style.SKY, "integers": style.GREEN, "mantissas": style.ORANGE, "normal": style.VERMILION}
 SAID = {"zeros": "zeros", "integers": "−2 to 2", "mantissas": "±1.0 to 2.0", "normal": "N(0, 1)"}
@@ -69,27 +71,15 @@ class Rows(ShownAsTable, list):
 
     def of(self, **wanted: object) -> Rows:
         """The rows with these values, such as `of(regime="burst")`; `kernel` may be a part of a name."""
-        return Rows(
-            row
-            for row in self
-            if all(
-                str(value) in row.kernel if name == "kernel" else getattr(row, name) == value
-                for name, value in wanted.items()
-            )
-        )
+
+        def fits(row: Row, name: str, value: object) -> bool:
+            return str(value) in row.kernel if name == "kernel" else getattr(row, name) == value
+
+        return Rows(row for row in self if all(fits(row, *one) for one in wanted.items()))
 
     def _table(self) -> Table:
-        header = [
-            "kernel",
-            "input",
-            "regime",
-            "TFLOPS",
-            "clock seen",
-            "NVML",
-            "% of that clock’s peak",
-            "W",
-            "J per TFLOP",
-        ]
+        units = ["TFLOPS", "clock seen", "NVML", "% of that clock’s peak", "W", "J per TFLOP"]
+        header = ["kernel", "input", "regime", *units]
         body = [
             [
                 row.kernel, SAID[row.input], row.regime, f"{row.tflops:.0f}", _number(row.clock_mhz, ",.0f"),
@@ -103,7 +93,7 @@ class Rows(ShownAsTable, list):
 
 def recorded(gpu: str = "h200") -> Rows:
     """All recorded rows of a GPU. Raises `LabError` if there are none."""
-    return Rows(Row(*_typed(line)) for line in _lines(f"{gpu_of(gpu).key}.csv"))
+    return Rows(typed(Row, line) for line in _lines(f"{gpu_of(gpu).key}.csv"))
 
 
 def conditions(rows: Sequence[Row]) -> str:
@@ -213,13 +203,6 @@ def _lines(name: str) -> list[dict[str, str]]:
     if not path.is_file():
         raise LabError(f"results/power has no {name}: power was recorded on an H100 and on an H200 only.")
     return read_rows(path)
-
-
-def _typed(line: dict[str, str]) -> list[object]:
-    numbers = ("tflops", "clock_mhz", "nvml_mhz", "watts", "joules_per_tflop", "plain_tflops")
-    kinds = {"n": int, **dict.fromkeys(numbers, float)}
-    values = ((field.name, line[field.name]) for field in fields(Row))
-    return [(kinds.get(name, str)(text) if text else None) for name, text in values]
 
 
 def _number(value: float | None, form: str) -> str:

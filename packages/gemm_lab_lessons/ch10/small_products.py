@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, fields
-from typing import Any
-
-from matplotlib.figure import Figure
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gemm_lab.config import data_dir
 from gemm_look import style
 from gemm_look.table import ShownAsTable, Table
 from gemm_results.errors import LabError
-from gemm_results.profile import read_rows
+from gemm_results.profile import read_rows, typed
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SPLITS = (1, 2, 3, 4, 8, 16)  # that were recorded
 
@@ -151,7 +152,7 @@ def conditions(row: Row) -> str:
 def recorded(m: int, gpu: str = "h200", regime: str = "sustained") -> Recorded:
     """What was recorded with m rows of A. Raises `LabError` if there is nothing."""
     lines = [line for line in _lines(f"{gpu_of(gpu).key}.csv") if (line["m"], line["regime"]) == (str(m), regime)]
-    rows = [Row(*_typed(line)) for line in lines]
+    rows = [typed(Row, line) for line in lines]
     if not rows:
         raise LabError(f"Nothing was recorded with {m} rows of A on {gpu}, {regime}.")
     return Recorded(m, tuple(rows))
@@ -171,12 +172,6 @@ def _lines(name: str) -> list[dict[str, str]]:
     if not path.is_file():
         raise LabError(f"results/decode has no {name}; on such a GPU `python -m tools.recording decode` records it.")
     return read_rows(path)
-
-
-def _typed(line: dict[str, str]) -> list[Any]:
-    whole = ("parts", "m", "n", "k", "rounds", "sm_clock_mhz", "power_w")
-    kinds = {**dict.fromkeys(whole, int), "dram_us": float, "l2_us": float}
-    return [kinds.get(each.name, str)(line[each.name]) for each in fields(Row)]
 
 
 # ---- Pictures ----

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_lab.notebook.exercises import Exercise, Solved, numbers_of, settled
 from gemm_lab_lessons.ch10.tile_bounds import tail
 from gpu_simulator.hardware.data_sheets import gpu
 
@@ -37,17 +37,9 @@ def judge_small(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Sol
         reasons.append(f"K has {k_tiles} k tiles; a stage beyond so many never holds one.")
     if (waiting := (stages - 1) * stage) < wanted["in_flight"]:
         reasons.append(f"{waiting:,} bytes can be in flight; {wanted['in_flight']:,} are asked for.")
-    if reasons:
-        raise WrongAnswer(exercise, reasons)
-    return Solved(
-        exercise.title,
-        [
-            ("tiles", f"{found.tiles} on {target.sms} multiprocessors"),
-            ("a block fetches", f"{fetched:,} bytes"),
-            ("in flight", f"{waiting:,} bytes"),
-            ("shared memory", f"{stages * stage:,} bytes"),
-        ],
-    )
+    facts = [("tiles", f"{found.tiles} on {target.sms} multiprocessors"), ("a block fetches", f"{fetched:,} bytes")]
+    facts += [("in flight", f"{waiting:,} bytes"), ("shared memory", f"{stages * stage:,} bytes")]
+    return settled(exercise, reasons, facts)
 
 
 JUDGES = {"small": judge_small}

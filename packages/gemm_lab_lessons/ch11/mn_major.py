@@ -32,13 +32,7 @@ def multiply(words: Sequence[int], seed: int = 0) -> tuple[Simulation, np.ndarra
     a, b = (random.integers(-4, 5, shape).astype(ml_dtypes.bfloat16) for shape in ((ROWS, DEPTH), (DEPTH, COLUMNS)))
     d = np.full((ROWS, COLUMNS), np.nan, np.float32)
     maps = [TensorMap.of(array, (64, 64), swizzle=128) for array in (a, b)]
-    ran = simulate(
-        source(),
-        grid=1,
-        block=128,
-        args=[*maps, np.array(words, np.uint64), d],
-        dynamic_smem_bytes=ROWS * DEPTH * 2 + DEPTH * COLUMNS * 2 + 8,
-        arch="sm_90a",
-        include=[data_dir("kernels") / "include"],
-    )
+    bytes, include = ROWS * DEPTH * 2 + DEPTH * COLUMNS * 2 + 8, [data_dir("kernels") / "include"]
+    launched = {"args": [*maps, np.array(words, np.uint64), d], "dynamic_smem_bytes": bytes}
+    ran = simulate(source(), grid=1, block=128, arch="sm_90a", include=include, **launched)
     return ran, d, a.astype(np.float32) @ b.astype(np.float32)

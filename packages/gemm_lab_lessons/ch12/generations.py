@@ -58,31 +58,14 @@ class Generations(list):
     """A list of `Counted`, which is displayed as a table."""
 
     def _table(self) -> Table:
-        header = [
-            "kernel",
-            "compiled for",
-            "multiplies with",
-            "multiply-adds each",
-            "others a million",
-            "wavefronts a million",
-            "registers",
-        ]
-        rows = [
-            [
-                row.kernel,
-                row.arch,
-                row.product,
-                f"{row.macs_per_product:,.0f}",
-                f"{row.others_per_million:,.0f}",
-                f"{row.wavefronts_per_million:,.0f}",
-                str(row.registers),
-            ]
-            for row in self
-        ]
-        note = (
-            "Counted on the simulator, for each million multiply-adds. A product counts once a warp that executes it."
-        )
-        return Table(header, rows, note, 3)
+        counts = ["multiply-adds each", "others a million", "wavefronts a million", "registers"]
+        header = ["kernel", "compiled for", "multiplies with", *counts]
+        rows = []
+        for row in self:
+            numbers = (row.macs_per_product, row.others_per_million, row.wavefronts_per_million, row.registers)
+            rows.append([row.kernel, row.arch, row.product, *(f"{number:,.0f}" for number in numbers)])
+        note = "Counted on the simulator, for each million multiply-adds."
+        return Table(header, rows, f"{note} A product counts once a warp that executes it.", 3)
 
     def __repr__(self) -> str:
         return "\n".join(self._table().lines(aligned=False))
@@ -106,26 +89,13 @@ def generations(*names: str | Kernel, size: tuple[int, int, int] = SIZE) -> Gene
             raise LabError(
                 f"{made.label} is wrong at {m} × {n} × {k}: {run.message} Counts of a wrong kernel mean nothing."
             )
-        executed: dict[str, int] = {}
-        for site in run.report.sites:
-            product = next((known for known in PRODUCTS if site.opcode.startswith(known)), None)
-            if product:
-                executed[product] = executed.get(product, 0) + site.executions
-        product = next((known for known in PRODUCTS if executed.get(known)), None)
+        sites, totals, compiled = run.report.sites, run.report.totals, run.compiled
+        executed = {
+            product: sum(site.executions for site in sites if site.opcode.startswith(product)) for product in PRODUCTS
+        }
+        product = next((known for known in PRODUCTS if executed[known]), None)
         if product is None:
             raise LabError(f"{made.label} executes no instruction that multiplies matrices: {', '.join(PRODUCTS)}.")
-        totals, compiled = run.report.totals, run.compiled
-        found.append(
-            Counted(
-                made.name,
-                compiled.arch,
-                product,
-                m * n * k,
-                executed[product],
-                run.report.instructions,
-                totals.wavefronts,
-                totals.ideal_wavefronts,
-                compiled.registers,
-            )
-        )
+        counts = (m * n * k, executed[product], run.report.instructions, totals.wavefronts, totals.ideal_wavefronts)
+        found.append(Counted(made.name, compiled.arch, product, *counts, compiled.registers))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_lab.notebook.exercises import Exercise, Solved, numbers_of, settled
 from gemm_lab_lessons.ch12.rounds import rounds
 from gemm_results.roofline_model import intensity, rounded_down
 from gpu_simulator.hardware.data_sheets import gpu
@@ -53,9 +53,7 @@ def judge_tile_rounds(
 def judge_rounds(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
     """Check a block tile with which the last round of blocks is nearly full."""
     facts, reasons = judge_tile_rounds(exercise.criteria, *numbers_of(exercise, choices, ("block_m", "block_n")))
-    if reasons:
-        raise WrongAnswer(exercise, reasons)
-    return Solved(exercise.title, facts)
+    return settled(exercise, reasons, facts)
 
 
 JUDGES = {"rounds": judge_rounds}

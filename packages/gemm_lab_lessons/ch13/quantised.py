@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import matplotlib.image
 import ml_dtypes
 import numpy as np
 
@@ -30,9 +29,11 @@ def energies(rows: int = 128) -> np.ndarray:
 
     An energy is the square of a coefficient of the cosine transform. Patches without contrast are left out.
     """
+    from matplotlib.image import imread
+
     found = []
     for name in PICTURES:
-        pixels = matplotlib.image.imread(data_dir("images") / f"{name}.png")
+        pixels = imread(data_dir("images") / f"{name}.png")
         grey = pixels[..., :3].mean(-1) if pixels.ndim == 3 else pixels
         high, wide = (length // SIDE * SIDE for length in grey.shape)
         patches = grey[:high, :wide].reshape(high // SIDE, SIDE, wide // SIDE, SIDE).swapaxes(1, 2)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab_lessons.ch13.quantised import Errors
 from gemm_look import style
-from gemm_look.table import ShownAsTable, Table
+from gemm_look.table import Table
+from gemm_results.cards.short_tables import ShortTable
 from gemm_results.errors import LabError
 from gemm_results.profile import read_rows
 from gemm_results.results import Measurement
 from gemm_results.results import recorded as measured
 from gpu_simulator.hardware.data_sheets import gpu as chip
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LADDER, GPUS = "hopper_fp8", ("h200", "h100")
 REGIMES = ("sustained", "burst")
@@ -28,17 +30,7 @@ KINDS_OF_LIBRARY = {
 }
 
 
-@dataclass(frozen=True, repr=False)
-class Shown(ShownAsTable):
-    """A table of recorded values."""
-
-    table: Table = field(repr=False)
-
-    def _table(self) -> Table:
-        return self.table
-
-
-def bits(inputs: str = "N(0, 1)", gpu: str = "h200") -> Shown:
+def bits(inputs: str = "N(0, 1)", gpu: str = "h200") -> ShortTable:
     """How many elements of D differ between a rung and a kind of cuBLASLt, by size; D is BF16."""
     rows = [row for row in read_rows(data_dir("results") / LADDER / f"{gpu}_bits.csv") if row["input"] == inputs]
     sizes = list(dict.fromkeys(row["n"] for row in rows))
@@ -47,7 +39,7 @@ def bits(inputs: str = "N(0, 1)", gpu: str = "h200") -> Shown:
     body = [[name, KINDS_OF_LIBRARY[source], *(f"{of[(name, source, n)]:,}" for n in sizes)] for name, source in pairs]
     header = ["kernel", "cuBLASLt", *(f"n = {n}" for n in sizes)]
     caption = f"Elements of D that differ, of n²; inputs {inputs}; {conditions(rows)}"
-    return Shown(Table(header, body, caption, text_columns=2))
+    return ShortTable(Table(header, body, caption, text_columns=2))
 
 
 def conditions(rows: Sequence[Mapping[str, str]]) -> str:
@@ -56,23 +48,23 @@ def conditions(rows: Sequence[Mapping[str, str]]) -> str:
     return f"{rows[0]['gpu']}, CUDA {rows[0]['cuda']}, {rows[0]['date']}, texts of commit {commits}"
 
 
-def counters(gpu: str = "h200") -> Shown:
+def counters(gpu: str = "h200") -> ShortTable:
     """How long launches took in Nsight Compute, and in which share of the cycles the tensor cores worked."""
     rows = read_rows(data_dir("results") / LADDER / f"{gpu}_counters.csv")
     body = [
         [row["kernel"], row["microseconds"], f"{int(row['tensor_cycles']) / int(row['cycles']):.1%}"] for row in rows
     ]
     caption = f"{rows[0]['n']}³, tiles of 128 × 192, one launch each; {conditions(rows)}"
-    return Shown(Table(["kernel", "µs", "tensor cores work"], body, caption))
+    return ShortTable(Table(["kernel", "µs", "tensor cores work"], body, caption))
 
 
-def variants(gpu: str = "h200") -> Shown:
+def variants(gpu: str = "h200") -> ShortTable:
     """The speeds of a rung in other words, recorded in turns in one run."""
     rows = read_rows(data_dir("results") / LADDER / f"{gpu}_variants.csv")
     body = [[row["kernel"], row["idea"], row["sustained_tflops"], row["burst_tflops"]] for row in rows]
     caption = f"At {rows[0]['n']}³, in turns in one run; {conditions(rows)}"
     head = ["kernel", "its promotion", "TFLOPS, sustained", "TFLOPS, burst"]
-    return Shown(Table(head, body, caption, text_columns=2))
+    return ShortTable(Table(head, body, caption, text_columns=2))
 
 
 def best(kernel: str, n: int, regime: str, gpu: str) -> Measurement | None:
@@ -89,7 +81,7 @@ def recorded_on() -> str:
     raise LabError(f"No run of {LADDER} has been recorded; `python -m tools.recording speeds {LADDER}` records one.")
 
 
-def speeds(n: int = 8192) -> Shown:
+def speeds(n: int = 8192) -> ShortTable:
     """The rungs and the kinds of cuBLASLt at one size, each in its fastest recorded tile."""
     gpu, body = recorded_on(), []
     rungs = [(kernel.name, _sums(kernel.problem)) for kernel in catalog.ladder(LADDER).kernels]
@@ -105,10 +97,10 @@ def speeds(n: int = 8192) -> Shown:
         body.append([name, sums, *(cell for pair in cells for cell in pair)])
     head = [f"{what}" for regime in REGIMES for what in (f"TFLOPS, {regime}", "÷ cuBLASLt")]
     caption = f"{n} × {n} × {n}; cuBLASLt: the fastest of its candidates with the same sums. {some.label}, {some.date}"
-    return Shown(Table(["kernel", "sums", *head], body, caption, text_columns=2))
+    return ShortTable(Table(["kernel", "sums", *head], body, caption, text_columns=2))
 
 
-def prices(sums: str, than: str, sizes: Sequence[int] = (2048, 4096, 8192, 16384)) -> Shown:
+def prices(sums: str, than: str, sizes: Sequence[int] = (2048, 4096, 8192, 16384)) -> ShortTable:
     """The speed of the fastest rung with these sums, as a share of that of the fastest with the others, by size.
 
     sums, than: values of `SUMS`.
@@ -122,7 +114,7 @@ def prices(sums: str, than: str, sizes: Sequence[int] = (2048, 4096, 8192, 16384
     shares = {(n, regime): fastest(sums, n, regime) / fastest(than, n, regime) for n in sizes for regime in REGIMES}
     body = [[str(n), *(f"{shares[(n, regime)]:.3f}" for regime in REGIMES)] for n in sizes]
     caption = f"Fastest rung of the kind “{sums}” ÷ fastest of the kind “{than}”, recorded on {chip(gpu).name}"
-    return Shown(Table(["n", *REGIMES], body, caption))
+    return ShortTable(Table(["n", *REGIMES], body, caption))
 
 
 def _sums(problem: catalog.Problem) -> str:
@@ -159,10 +151,8 @@ def plot_error_and_speed(errors: dict[str, Errors], n: int = 8192, regime: str =
         for share, (mark, fill) in zip(shares, MARKS.values(), strict=False):
             look = {"color": colour, "markersize": 9, "markeredgewidth": style.LINE}
             ax.plot([row.tflops], [100 * share], mark, markerfacecolor=colour if fill else "none", **look)
-        ax.annotate(
-            words, (row.tflops, 100 * shares[0]), (9 if side == "left" else -9, 0), textcoords="offset points",
-            va="center", ha=side, color=style.ink(colour),
-        )  # fmt: skip
+        at, offset = (row.tflops, 100 * shares[0]), (9 if side == "left" else -9, 0)
+        style.near(ax, words, at, offset, va="center", ha=side, color=style.ink(colour))
     ax.set(yscale="log", xlim=(0, None), ylim=(0.1, 100))
     style.plain_ticks(ax.yaxis, (0.1, 1, 10, 100))
     style.axis_titles(ax, f"TFLOPS, {regime}", "error of the product, %")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import ml_dtypes
 import numpy as np
-from matplotlib.figure import Figure
 
 from gemm_look import style
 from gpu_simulator.hardware.exact_sums import exact_sum, sum_rule
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 E4M3 = ml_dtypes.float8_e4m3fn
 WGMMA = sum_rule(90, "wgmma", "e4m3", "e4m3", "f32")  # of Hopper

@@ -11,7 +11,7 @@ from gemm_look import theme
 from gemm_look.card import card, mark
 from gemm_look.palette import compact
 from gemm_look.style import png
-from gpu_simulator.errors import SimulatorError
+from gpu_simulator.errors import NotHere, SimulatorError
 from gpu_simulator.hardware.data_sheets import GPUS
 
 DPI = 110
@@ -90,7 +90,9 @@ class Choices:
 
     def _ipython_display_(self) -> None:
         # No picture inside HTML: GitHub drops it, and shows image/png.
-        bundle = {"text/plain": repr(self), "image/png": b64encode(self.png()).decode()}
+        bundle = {"text/plain": repr(self)}
+        with suppress(NotHere):
+            bundle["image/png"] = b64encode(self.png()).decode()
         with suppress(Exception):  # without a widget front end, the still picture is shown
             bundle = {**live(self._widget()), **bundle}
         show_beside(bundle, self.what)

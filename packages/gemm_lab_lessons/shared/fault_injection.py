@@ -69,15 +69,8 @@ def _run(broken: Kernel, blocks: int | None) -> FaultOutcome:
     for timing in ("early", "late"):
 
         def machine(compiled, *, grid, args, cluster, timing=timing):
-            arrays, report = launch(
-                compiled,
-                (blocks, 1, 1) if blocks else grid,
-                args,
-                cluster,
-                observers=("hazards",),
-                timing=timing,
-                **limits(m, n, k),
-            )
+            grid, options = (blocks, 1, 1) if blocks else grid, {"observers": ("hazards",), "timing": timing}
+            arrays, report = launch(compiled, grid, args, cluster, **options, **limits(m, n, k))
             hazards[:] = widest_first(hazards + report.hazards)
             return arrays
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gemm_lab.lab import Kernel
-from gemm_lab.notebook.exercises import Exercise, Solved, WrongAnswer, numbers_of
+from gemm_lab.notebook.exercises import Exercise, Solved, numbers_of, settled
 from gemm_lab.notebook.judges.criteria import Criteria
 from gemm_lab_lessons.shared.criteria import code_criteria
 from gemm_lab_lessons.shared.criteria.brackets import sums_beside_xor
@@ -55,9 +55,7 @@ def judge_numbers(exercise: Exercise, answer: Any, choices: dict[str, int]) -> S
             slips = (slip["says"] for slip in told["slips"] if slip.get(name) == value)
             again = f"Count once more {told['asks'][name]}."
             reasons.append(f"{name} is not {value:,}. {next(slips, again)}")
-    if reasons:
-        raise WrongAnswer(exercise, reasons)
-    return Solved(exercise.title, [*((name, f"{told['right'][name]:,}") for name in names), ("so", told["solved"])])
+    return settled(exercise, reasons, [*((name, f"{told['right'][name]:,}") for name in names), ("so", told["solved"])])
 
 
 JUDGES = {"numbers": judge_numbers}

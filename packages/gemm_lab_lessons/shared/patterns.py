@@ -100,8 +100,8 @@ gemm(const unsigned* offsets, const unsigned* sources, const unsigned char* data
 """
 
 
-def patterns(width: int, seed: int = 0) -> Iterator[Pattern]:
-    """Structured and random patterns of `width`-byte accesses; the same seed gives the same patterns.
+def patterns(width: int) -> Iterator[Pattern]:
+    """Structured and random patterns of `width`-byte accesses, which are the same each time.
 
     Tiles have rows of 64, 128 and 256 bytes, plain, padded by 16 and 32 bytes, or swizzled by an XOR. Lanes follow a
     row, as in a copy, or a column, as in ldmatrix.
@@ -117,13 +117,13 @@ def patterns(width: int, seed: int = 0) -> Iterator[Pattern]:
         for pad in (0, 16, 32):
             for layout in ("plain", "xor") if pad == 0 else ("padded",):
                 yield from _tile(width, data, data + pad, layout)
-    random = np.random.default_rng(seed + width)
+    random = np.random.default_rng(width)
     for number in range(10):
         place = random.integers(0, 8192 // width, 32) * width
         yield placed(f"random {number}", place, random.permutation(32) * width)
     for number in range(6):
         yield placed(f"permuted {number}", random.permutation(32) * width, lane * width)
-    own = np.random.default_rng(seed + width + 1000)
+    own = np.random.default_rng(width + 1000)
     for number in range(2):
         place = own.integers(0, 8192 // width, 32) * width
         yield placed(f"equal pairs {number}", place[lane & ~1], lane * width)
@@ -136,15 +136,19 @@ def patterns(width: int, seed: int = 0) -> Iterator[Pattern]:
         yield placed(f"few {number}", random.choice(few, 32), random.integers(0, 2048, 32) * width)
 
 
-def _tile(width: int, data: int, row_bytes: int, layout: str) -> Iterator[Pattern]:
-    lane, per_row = np.arange(32), data // width
-    walks = {
-        "rows": (lane // per_row, lane % per_row),
+def walks(columns: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The rows and columns that 32 lanes use in tiles with so many columns, by the name of the access."""
+    lane = np.arange(32)
+    return {
+        "rows": (lane // columns, lane % columns),
         "column 0": (lane, 0 * lane),
         "column 1": (lane, 0 * lane + 1),
-        "second rows": (lane // per_row + 3, lane % per_row),
+        "second rows": (lane // columns + 3, lane % columns),
     }
-    for walk, (row, column) in walks.items():
+
+
+def _tile(width: int, data: int, row_bytes: int, layout: str) -> Iterator[Pattern]:
+    for walk, (row, column) in walks(data // width).items():
         byte = column * width
         if layout == "xor":
             chunk = byte // 16 ^ (row % 8 if data >= 128 else row // 2 % 4)

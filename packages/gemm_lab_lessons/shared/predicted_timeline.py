@@ -80,18 +80,11 @@ class PredictedTimelineView(PicturedWidget):
         computing = "tensor" if any(instruction_class(one.op) == TENSOR for one in run.code) else "fma"
         wanted = [(computing, PARTS[computing], part) for part in range(4)]
         wanted += [(unit, name, -1) for unit, name in STRIPS.items()]
-        self.strips = [
-            [
-                name,
-                part,
-                [
-                    [time(one.start), time(one.end), one.warp, slot(one.instruction)]
-                    for one in run.busy
-                    if (one.unit, one.part) == (unit, part)
-                ],
-            ]
-            for unit, name, part in wanted
-        ]
+        strips = []
+        for unit, name, part in wanted:
+            busy = [one for one in run.busy if (one.unit, one.part) == (unit, part)]
+            strips.append([name, part, [[time(b.start), time(b.end), b.warp, slot(b.instruction)] for b in busy]])
+        self.strips = strips
         self.code = [self._described(run.code[index]) for index in slots]
         used = {reason for one in run.issues for reason, _ in one.waits}
         self.reasons = {

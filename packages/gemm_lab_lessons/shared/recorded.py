@@ -7,29 +7,27 @@ from functools import lru_cache
 import numpy as np
 
 from gemm_lab.config import data_dir
+from gemm_lab_lessons.shared.patterns import walks
 from gemm_results.profile import read_rows
 from gpu_simulator.hardware import banks
 
-LANES = np.arange(32)
+FOLDER = data_dir("results") / "profiles" / "h200"
+ROWS = {"x1": 8, "x2": 16, "x4": 32}  # the first lanes of ldmatrix and stmatrix, whose addresses are used
 AGREE = "accesses recorded on an H200 that agree"  # the label of this fact on a card
 WIDE = ("ld.shared.v4.u32", "st.shared.v4.u32", "ldmatrix.x4", "ldmatrix.x4.trans", "stmatrix.x4")  # 16 bytes per lane
 
 
 @lru_cache(maxsize=1)
+def counted() -> dict[tuple[str, str, str], int]:
+    """(instruction, pattern, seed) -> the wavefronts that Nsight Compute counted on an H200 for one warp."""
+    rows = read_rows(FOLDER / "patterns.csv")
+    return {(row["instruction"], row["pattern"], row["seed"]): int(row["wavefronts"]) for row in rows}
+
+
+@lru_cache(maxsize=1)
 def recorded() -> dict[tuple[str, str], int]:
-    """(instruction, pattern) -> the wavefronts that Nsight Compute counted on an H200 for one instruction of a warp."""
-    rows = read_rows(data_dir("results") / "profiles" / "h200" / "patterns.csv")
-    return {(row["instruction"], row["pattern"]): int(row["wavefronts"]) for row in rows if row["seed"] == "0"}
-
-
-def walks(chunks: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The rows and chunks that the 32 lanes of a recorded access use, by the access's name; a row has `chunks`."""
-    return {
-        "rows": (LANES // chunks, LANES % chunks),
-        "column 0": (LANES, 0 * LANES),
-        "column 1": (LANES, 0 * LANES + 1),
-        "second rows": (LANES // chunks + 3, LANES % chunks),
-    }
+    """(instruction, pattern) -> wavefronts, of the patterns with seed 0."""
+    return {(name, pattern): count for (name, pattern, seed), count in counted().items() if seed == "0"}
 
 
 def modelled(instruction: str, address: np.ndarray) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 
 import gpu_simulator
 from gemm_lab import compiling
-from gemm_lab.config import data_dir
+from gemm_lab_lessons.shared.recorded import FOLDER, ROWS, counted
 from gemm_lab_lessons.shared.recordings import Recording, recordings
 from gemm_look import theme
 from gemm_look.card import card, mark
@@ -29,7 +29,6 @@ from gpu_simulator.hardware import banks
 GPU, ARCH = "h200", "sm_90a"
 METRIC = "memory_l1_wavefronts_shared"  # ncu counts it for each instruction; its pipe counters exclude cp.async
 MOST_ROWS = 24  # a longer table is shown as a sentence
-MATRICES = {"x1": 8, "x2": 16, "x4": 32}  # the first lanes of ldmatrix and stmatrix, whose addresses are used
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
 
     Raises `LabError` for an instruction or a pattern that was not recorded; the message lists similar names.
     """
-    every, hardware = _recordings(), _recorded()
+    every, hardware = _recordings(), counted()
     names = [instruction] if isinstance(instruction, str) else instruction
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
         raise LabError(
@@ -112,12 +111,9 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
             if (name, pattern) not in every:
                 raise LabError(f"{name} was not recorded with “{pattern}”; {_near(pattern, known)}")
             found = every[name, pattern]
-            counted = _simulated(found)
-            rows.append(
-                WavefrontCounts(
-                    name, pattern, counted.ideal_wavefronts, modelled(found), counted.wavefronts, hardware[found.key]
-                )
-            )
+            simulated = _simulated(found)
+            counts = modelled(found), simulated.wavefronts, hardware[found.key]
+            rows.append(WavefrontCounts(name, pattern, simulated.ideal_wavefronts, *counts))
     return ThreeCounts(rows, source())
 
 
@@ -128,7 +124,7 @@ def modelled(recording: Recording) -> int:
     shared, source = pattern.shared.astype(np.int64), pattern.source.astype(np.int64)
     active = np.ones(32, bool) if pattern.lengths is None else pattern.lengths > 0
     if parts[0] in ("ldmatrix", "stmatrix"):
-        return int(banks.wavefronts(shared[None], 16, (np.arange(32) < MATRICES[parts[1]])[None])[0])
+        return int(banks.wavefronts(shared[None], 16, (np.arange(32) < ROWS[parts[1]])[None])[0])
     if name.startswith("cp.async.cg"):
         return banks.cp_async_cg_wavefronts(source, shared, active)
     if name.startswith("cp.async.ca"):
@@ -149,27 +145,18 @@ def _recordings() -> dict[tuple[str, str], Recording]:
     Without wmma, whose addresses the compiler chooses, and without copies in which some lanes fill with zeros.
     """
     found: dict[tuple[str, str], Recording] = {}
-    counted = _recorded()
     for recording in recordings():
         name = recording.instruction
         one_count = not name.startswith("wmma") and not name.endswith((".zfill", ".select", ".unless"))
-        if recording.key in counted and one_count:
+        if recording.key in counted() and one_count:
             found.setdefault((recording.instruction, recording.pattern.name), recording)
     return found
 
 
 @lru_cache(maxsize=1)
-def _recorded() -> dict[tuple[str, str, str], int]:
-    return {
-        (row["instruction"], row["pattern"], row["seed"]): int(row["wavefronts"])
-        for row in read_rows(data_dir("results") / "profiles" / GPU / "patterns.csv")
-    }
-
-
-@lru_cache(maxsize=1)
 def source() -> str:
     """The GPU, the tools and the date of the recordings, as text for a caption."""
-    (about,) = read_rows(data_dir("results") / "profiles" / GPU / "about.csv")
+    (about,) = read_rows(FOLDER / "about.csv")
     return f"{about['gpu']}, driver {about['driver']}, Nsight Compute {about['ncu']}, on {about['date']}"
 
 

@@ -14,7 +14,7 @@ from gemm_lab.notebook.later_exercises import left_out
 from gemm_lab_lessons.zoom.zoom_events import Event, Log, recorded
 from gemm_lab_lessons.zoom.zoom_layout import layout_of
 from gemm_lab_lessons.zoom.zoom_matrices import Matrix, matrices_of
-from gemm_lab_lessons.zoom.zoom_text import Speaker
+from gemm_lab_lessons.zoom.zoom_text import Speaker, shape_of
 from gpu_simulator.hardware.mma_layouts import ACCUMULATORS, SHAPES
 
 ALL_WARPS = -1
@@ -187,12 +187,11 @@ class Scene:
         for event in self.log.events:
             if event.what == "mma":
                 item = self.program.sites[event.site]
-                shape = next((p for p in item.parts if p.startswith("m") and p[1:2].isdigit()), "")
+                shape, (m, n, k) = shape_of(item.parts)
                 types = [p for p in item.parts if p in SHAPES or p in ("f32", "s32")]
                 dtype = next((p for p in types if p in SHAPES and p not in ("f64",)), "")
                 if item.family == "mma" and len(types) >= 2:
                     dtype = types[1]
-                m, n, k = _extents(shape)
                 known = dtype in SHAPES and shape in SHAPES[dtype] and item.family == "mma"
                 accumulator = types[0] if types else ""
                 if known and accumulator not in ACCUMULATORS[dtype]:
@@ -348,12 +347,3 @@ def _runs(table: Table, chunks: np.ndarray | None) -> tuple[int, int]:
     lengths = np.diff(np.append(starts, len(relative))) * 16
     runs = np.stack([relative[starts], lengths], 1).reshape(-1)
     return table.number(runs.tobytes(), runs.tolist()), base
-
-
-def _extents(shape: str) -> tuple[int, int, int]:
-    try:
-        m, rest = shape[1:].split("n")
-        n, k = rest.split("k")
-        return int(m), int(n), int(k)
-    except ValueError:
-        return 0, 0, 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 import numpy as np
 
 from gemm_lab.source_text import plural
@@ -16,10 +19,31 @@ TITLES = {
     "bits": "address bits",
 }
 
+# Why a level has nothing to show; for fragments, by the kind of the first mma.
+NO_MATRICES = "The arrays of this launch are not the matrices of its ladder, so no element can be placed."
+NO_SHARED_MEMORY = "This kernel uses no shared memory, so there are no banks: every operand comes from global memory."
+NO_LANES = (
+    "No lane of this block reads or writes shared memory: TMA fills it and the tensor cores read it, and neither gives "
+    "the addresses of single lanes."
+)
+NO_FRAGMENT = {
+    None: "This kernel has no mma: each lane multiplies its own numbers one by one, and there is no fragment that the "
+    "lanes of a warp share.",
+    "wmma": "This kernel multiplies with wmma, which does not say which lane holds which element of a fragment.",
+    "tcgen05": "This kernel multiplies with tcgen05.mma, which reads shared memory and adds up in tensor memory; no "
+    "lane holds a fragment of A or B.",
+}
+
 
 def span(first: int, last: int, one: str, many: str) -> str:
     """A range in words: "row 3", "rows 0 to 15"."""
     return f"{one} {first}" if first == last else f"{many} {first} to {last}"
+
+
+def shape_of(parts: Iterable[str]) -> tuple[str, tuple[int, ...]]:
+    """The shape in the name of an mma, such as "m16n8k16", and its extents m, n and k; "" and zeros without one."""
+    shape = next((part for part in parts if re.fullmatch(r"m\d+n\d+k\d+", part)), "")
+    return shape, tuple(map(int, re.findall(r"\d+", shape))) or (0, 0, 0)
 
 
 def different_bytes(event) -> int:
@@ -103,12 +127,10 @@ class Speaker:
 
     def product(self, event, warp: str) -> str:
         item = self.scene.program.sites[event.site]
-        shape = next((p for p in item.parts if p.startswith("m") and p[1:2].isdigit()), "")
+        shape, (m, n, k) = shape_of(item.parts)
         corner, name = self.scene.corner(event), f"{item.family} {shape}".strip()
         if corner and shape:
-            m, rest = shape[1:].split("n")
-            n, k = rest.split("k")
-            (row, along, _, column), (m, n, k) = corner, (int(m), int(n), int(k))
+            row, along, _, column = corner
             return (
                 f"{warp} multiplies rows {row} to {row + m - 1} of A by columns {column} to {column + n - 1} of B "
                 f"for k = {along} to {along + k - 1}: {name}"
@@ -139,32 +161,11 @@ class Speaker:
         events, kind = scene.log.events, (scene.mma or {}).get("kind")
         lanes = any(event.shared is not None for event in events)
         if not scene.matrices:
-            found["dram"] = found["block"] = found["warp"] = (
-                "The arrays of this launch are not the matrices of its ladder, so no element can be placed."
-            )
-        if kind is None:
-            found["fragment"] = (
-                "This kernel has no mma: each lane multiplies its own numbers one by one, and there is no fragment "
-                "that the lanes of a warp share."
-            )
-        elif kind == "wmma":
-            found["fragment"] = (
-                "This kernel multiplies with wmma, which does not say which lane holds which element of a fragment."
-            )
-        elif kind == "tcgen05":
-            found["fragment"] = (
-                "This kernel multiplies with tcgen05.mma, which reads shared memory and adds up in tensor memory; no "
-                "lane holds a fragment of A or B."
-            )
-        if not lanes and not any(event.shared_bytes is not None for event in events):
-            found["bank"] = (
-                "This kernel uses no shared memory, so there are no banks: every operand comes from global memory."
-            )
-        elif not lanes:
-            found["bank"] = (
-                "No lane of this block reads or writes shared memory: TMA fills it and the tensor cores read it, and "
-                "neither gives the addresses of single lanes."
-            )
+            found["dram"] = found["block"] = found["warp"] = NO_MATRICES
+        if kind in NO_FRAGMENT:
+            found["fragment"] = NO_FRAGMENT[kind]
+        if not lanes:
+            found["bank"] = NO_LANES if any(event.shared_bytes is not None for event in events) else NO_SHARED_MEMORY
         elif not any(event.shared is not None for event in chosen):
             found["bank"] = (
                 f"In the steps of warp {warp} that are shown, no lane reads or writes shared memory; choose another "

@@ -199,31 +199,14 @@ class Board:
         return conditions(rungs).replace("\n", " · ") + (f" · commits {', '.join(commits)}" if len(commits) > 2 else "")
 
     def _table(self) -> Table:
-        header = [
-            "ladder",
-            "rungs",
-            "fastest",
-            "types",
-            "TFLOPS",
-            "% of cuBLAS",
-            "% of cuBLASLt’s best",
-            "% of its ceiling",
-        ]
+        shares = ["% of cuBLAS", "% of cuBLASLt’s best", "% of its ceiling"]
+        header = ["ladder", "rungs", "fastest", "types", "TFLOPS", *shares]
         body = []
         for name, rows in self.ladders.items():
             best = self.best(name)
-            body.append(
-                [
-                    name,
-                    str(len(rows)),
-                    best.kernel.split("/")[1],
-                    best.dtype,
-                    f"{best.tflops:.1f}",
-                    f"{100 * best.ratio_cublas:.1f}" if best.ratio_cublas else "",
-                    f"{100 * best.ratio_cublaslt:.1f}" if best.ratio_cublaslt else "",
-                    f"{100 * best.ratio_ceiling:.1f}" if best.ratio_ceiling else "",
-                ]
-            )
+            own = [name, str(len(rows)), best.kernel.split("/")[1], best.dtype, f"{best.tflops:.1f}"]
+            ratios = (best.ratio_cublas, best.ratio_cublaslt, best.ratio_ceiling)
+            body.append([*own, *(f"{100 * ratio:.1f}" if ratio else "" for ratio in ratios)])
         body += [[name, "", "not measured", "", "", "", "", ""] for name in self.missing]
         return Table(header, body, self.caption(), 4)
 
@@ -259,15 +242,9 @@ class Gains:
         body = []
         for row in self.rows:
             moved = ", ".join(f"{name} {old} → {new}" for name, (old, new) in row.moved.items())
-            body.append(
-                [
-                    row.after.kernel.split("/")[1],
-                    self.titles[row.after.kernel],
-                    moved or "nothing",
-                    f"{row.ratio:.3f}",
-                    f"{row.low:.3f} – {row.high:.3f}{'' if row.paired else ' *'}",
-                ]
-            )
+            quartiles = f"{row.low:.3f} – {row.high:.3f}{'' if row.paired else ' *'}"
+            kernel, title = row.after.kernel, self.titles[row.after.kernel]
+            body.append([kernel.split("/")[1], title, moved or "nothing", f"{row.ratio:.3f}", quartiles])
         header = ["rung", "idea", "settings that moved with it", "times as fast", "quartiles"]
         return Table(header, body, text_columns=3)
 

@@ -47,49 +47,22 @@ def bars(
         ax.plot([row.tflops_low, row.tflops_high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
         end, mark = row.tflops_high, published.get(name, 0.0)
         close = -0.005 < mark / ax.get_xlim()[1] - end / ax.get_xlim()[1] < 0.09  # then the number follows the diamond
-        ax.annotate(
-            read.in_tflops(speed, 100),
-            (max(end, mark) if close else end, y),
-            xytext=(7 if close else 5, 0),
-            textcoords="offset points",
-            va="center",
-            fontweight="bold" if shines else "normal",
-            zorder=5,
-            bbox={"boxstyle": "square,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none"},
-        )
+        at, offset = ((max(end, mark), y), (7, 0)) if close else ((end, y), (5, 0))
+        plate = {"boxstyle": "square,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none"}
+        weight = "bold" if shines else "normal"
+        style.near(ax, read.in_tflops(speed, 100), at, offset, va="center", fontweight=weight, zorder=5, bbox=plate)
     inches = ax.get_position().width * style.WIDTH
     limit = ax.get_xlim()[1]
     places = style.spread([speed / limit * inches for speed in lines.values()], 1.15)
     for (label, speed), place in zip(lines.items(), places, strict=True):
         ax.axvline(speed, color=style.INK, linewidth=1.1, linestyle=(0, (5, 2)), zorder=1)
-        ax.annotate(
-            f"{label} {read.in_tflops(speed)}",
-            (place / inches, 1),
-            xycoords="axes fraction",
-            xytext=(0, 4),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-        )
+        words, at = f"{label} {read.in_tflops(speed)}", (place / inches, 1)
+        style.near(ax, words, at, (0, 4), xycoords="axes fraction", ha="center", va="bottom")
     marks = [(published[name], y) for y, name in enumerate(names) if name in published]
     if marks:
-        ax.plot(
-            *zip(*marks, strict=True),
-            linestyle="none",
-            marker="D",
-            markersize=5,
-            markerfacecolor=style.PAPER,
-            markeredgecolor=style.INK,
-            markeredgewidth=1.1,
-            zorder=6,
-        )
-        fig.text(
-            0.35 / style.WIDTH,
-            1 - 0.35 / fig.get_figheight(),
-            f"◇ published ({published_on})",
-            color=style.MUTED,
-            va="center",
-        )
+        style.diamonds(ax, marks, 5, 1.1)
+        at = 0.35 / style.WIDTH, 1 - 0.35 / fig.get_figheight()
+        fig.text(*at, f"◇ published ({published_on})", color=style.MUTED, va="center")
     ax.set_yticks(range(len(rungs)), names)
     ax.tick_params(axis="y", length=0, labelcolor=style.INK)
     ax.xaxis.set_major_locator(MaxNLocator(6))

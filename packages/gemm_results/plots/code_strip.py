@@ -66,17 +66,10 @@ def code_strip(
             stripes = [((x + 0.5, middle - 0.45 * length), (x + 0.5, middle + 0.45 * length)) for x in places]
             wide = max(points, 1.6) if kind == "BAR" else points * 0.92
             ax.add_collection(LineCollection(stripes, colors=colour, linewidths=wide, capstyle="butt"))
-        ax.annotate(name, (0, y + 0.5), xytext=(-8, 0), textcoords="offset points", ha="right", va="center_baseline")
+        style.near(ax, name, (0, y + 0.5), (-8, 0), ha="right", va="center_baseline")
         if counts:
-            ax.annotate(
-                str(len(opcodes)),
-                (len(opcodes), y + 0.5),
-                xytext=(6, 0),
-                textcoords="offset points",
-                ha="left",
-                va="center_baseline",
-                color=style.MUTED,
-            )
+            look = {"ha": "left", "va": "center_baseline", "color": style.MUTED}
+            style.near(ax, str(len(opcodes)), (len(opcodes), y + 0.5), (6, 0), **look)
     _legend(fig, height - _HEAD - _ROW * len(rows) - 0.2, kinds)
     return fig
 

@@ -58,28 +58,12 @@ def _millions(some: Sequence[Any]) -> tuple[list[float], list[float]]:
 
 def _hollow(ax: Axes, xs: Sequence[float], ys: Sequence[float], label: str, colour: str, marker: str):
     """Draw predictions as hollow marks."""
-    ax.errorbar(
-        xs,
-        ys,
-        linestyle="none",
-        marker=marker,
-        markersize=6,
-        markerfacecolor="none",
-        markeredgecolor=colour,
-        markeredgewidth=1.5,
-        label=label,
-        zorder=5,
-    )
+    look = {"markersize": 6, "markerfacecolor": "none", "markeredgecolor": colour, "markeredgewidth": 1.5}
+    ax.errorbar(xs, ys, linestyle="none", marker=marker, label=label, zorder=5, **look)
 
 
 def _legend(ax: Axes, columns: int) -> None:
     """Write the legend above the title of the y axis, from the left edge of the axes."""
     inches = ax.get_position().height * ax.figure.get_figheight()
-    ax.legend(
-        loc="lower left",
-        bbox_to_anchor=(-0.02, 1 + 0.3 / inches),
-        ncols=columns,
-        frameon=False,
-        fontsize=style.SMALL,
-        handletextpad=0.4,
-    )
+    place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1 + 0.3 / inches), "ncols": columns}
+    ax.legend(frameon=False, fontsize=style.SMALL, handletextpad=0.4, **place)

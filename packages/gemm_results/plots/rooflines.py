@@ -69,33 +69,13 @@ def roofline(
         _slope(ax, name, beta, max(ceilings.values()), log)
     x1 = ax.get_xlim()[1]
     for name, tau in ceilings.items():
-        ax.plot(
-            [model.balance(tau, max(levels.values())), x1],
-            [tau, tau],
-            color=style.INK,
-            linewidth=style.LINE,
-            zorder=2,
-        )
-        ax.annotate(
-            _ceiling_words(name, tau),
-            (x1, tau),
-            xytext=(0, -5),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            fontweight="bold",
-        )
+        begin = model.balance(tau, max(levels.values()))
+        ax.plot([begin, x1], [tau, tau], color=style.INK, linewidth=style.LINE, zorder=2)
+        style.near(ax, _ceiling_words(name, tau), (x1, tau), (0, -5), ha="right", va="top", fontweight="bold")
         _balance_points(ax, levels, tau, tau == max(ceilings.values()))
     for _, intensity, tflops in points:
-        ax.plot(
-            intensity,
-            tflops,
-            marker="o",
-            markersize=8,
-            markerfacecolor=style.LIT,
-            markeredgecolor=style.INK,
-            zorder=6,
-        )
+        look = {"markersize": 8, "markerfacecolor": style.LIT, "markeredgecolor": style.INK}
+        ax.plot(intensity, tflops, marker="o", zorder=6, **look)
     label_points(ax, points, _lines(ax, levels, ceilings), zorder=6, path_effects=_halo())
     style.axis_titles(ax, "intensity, FLOP/byte", "TFLOPS")
     return fig
@@ -149,17 +129,9 @@ def _slope(ax: Axes, name: str, beta: float, top: float, log: bool) -> None:
     ax.plot([x0, end], [beta * x0 / 1000, top], color=colour, linewidth=style.THICK, zorder=3)
     x = 1.25 * max(x0, 1000 * y0 / beta) if log else 0.3 * end
     near, far = (ax.transData.transform((at, beta * at / 1000)) for at in (x, 2 * x))
-    ax.annotate(
-        f"{name} {beta:,.0f} GB/s",
-        (x, beta * x / 1000),
-        xytext=(-4, 4),
-        textcoords="offset points",
-        rotation=np.degrees(np.arctan2(*(far - near)[::-1])),
-        rotation_mode="anchor",
-        ha="left",
-        va="bottom",
-        color=style.ink(colour),
-    )
+    along = {"rotation": np.degrees(np.arctan2(*(far - near)[::-1])), "rotation_mode": "anchor"}
+    words, at = f"{name} {beta:,.0f} GB/s", (x, beta * x / 1000)
+    style.near(ax, words, at, (-4, 4), ha="left", va="bottom", color=style.ink(colour), **along)
 
 
 def _balance_points(ax: Axes, levels: Mapping[str, float], tau: float, highest: bool) -> None:
@@ -169,25 +141,10 @@ def _balance_points(ax: Axes, levels: Mapping[str, float], tau: float, highest: 
     apart = min(np.diff(pixels), default=np.inf) / ax.figure.dpi  # inches
     for name, balance in balances.items():
         colour = style.MEMORY.get(name, style.INK)
-        ax.plot(
-            [balance] * 2,
-            [ax.get_ylim()[0], tau],
-            color=style.RULE,
-            linewidth=style.THIN,
-            linestyle=(0, (2, 2)),
-            zorder=1,
-        )
+        dotted = {"color": style.RULE, "linewidth": style.THIN, "linestyle": (0, (2, 2))}
+        ax.plot([balance] * 2, [ax.get_ylim()[0], tau], zorder=1, **dotted)
         ax.plot(balance, tau, marker="o", markersize=7, color=colour, zorder=5)
-        place = {"xytext": (0, 7), "ha": "center", "va": "bottom"}
-        if not highest:
-            place = {"xytext": (6, -5), "ha": "left", "va": "top"}
+        offset, sides = ((0, 7), ("center", "bottom")) if highest else ((6, -5), ("left", "top"))
         unit = "\nFLOP/byte" if highest and apart > 0.9 else " FLOP/byte" if not highest and apart > 1.7 else ""
-        ax.annotate(
-            f"{balance:.1f}{unit}",
-            (balance, tau),
-            textcoords="offset points",
-            color=style.ink(colour),
-            zorder=6,
-            path_effects=_halo(),
-            **place,
-        )
+        look = dict(zip(("ha", "va"), sides, strict=True)) | {"color": style.ink(colour), "path_effects": _halo()}
+        style.near(ax, f"{balance:.1f}{unit}", (balance, tau), offset, zorder=6, **look)

@@ -40,33 +40,17 @@ def scoreboard(board: Any, *, lit: str | None = None, beside: Any = None) -> Fig
         if beside is not None and name in beside.ladders and beside.name != board.name:
             _dots(ax, beside.ladders[name], left, right, None, hollow=True)
         best = max(rows, key=lambda row: row.tflops)
-        ax.annotate(
-            name,
-            ((left + right) / 2, 0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, -17),
-            textcoords="offset points",
-            ha="center",
-            va="baseline",
-            fontweight="bold",
-        )
-        ticks.append(
-            (
-                (left + right) / 2,
-                f"{best.dtype.upper().replace('/', '→')}\n"
-                f"best {best.tflops:.3g}\n"
-                + (f"{100 * best.ratio_cublas:.0f} % of\ncuBLAS" if best.ratio_cublas else ""),
-            )
-        )
+        middle, look = (left + right) / 2, {"ha": "center", "va": "baseline", "fontweight": "bold"}
+        style.near(ax, name, (middle, 0), (0, -17), xycoords=("data", "axes fraction"), **look)
+        share = f"{100 * best.ratio_cublas:.0f} % of\ncuBLAS" if best.ratio_cublas else ""
+        ticks.append((middle, f"{best.dtype.upper().replace('/', '→')}\nbest {best.tflops:.3g}\n{share}"))
         left = right + GAP
     ax.set_xticks([x for x, _ in ticks], [words for _, words in ticks])
     ax.tick_params(axis="x", length=0, labelcolor=style.INK, pad=24)
     style.plain_ticks(ax.yaxis, [v for v in (0.1, 1, 10, 100, 1000) if ax.get_ylim()[0] < v < ax.get_ylim()[1]])
     style.axis_titles(ax, "", "TFLOPS")
-    key = "━ ceiling   ╌ cuBLAS   ● a rung" + (
-        f"   ○ on {beside.name}" if beside is not None and beside.name != board.name else ""
-    )
-    fig.text(1 - 0.3 / style.WIDTH, 1 - 0.3 / 5.9, key, ha="right", va="center", color=style.MUTED)
+    other = f"   ○ on {beside.name}" if beside is not None and beside.name != board.name else ""
+    style.key(fig, f"━ ceiling   ╌ cuBLAS   ● a rung{other}")
     style.caption(fig, read.conditions([row for rows in bands.values() for row in rows]), 0.4)
     return fig
 
@@ -76,15 +60,8 @@ def _lines(ax: Any, rows: list[Any], left: float, right: float) -> None:
     for column, width, dashes in (("cublas_tflops", 1.1, (0, (5, 2))), ("ceiling_tflops", style.THICK, "-")):
         value = read.median(getattr(row, column) for row in rows)
         if value:
-            ax.plot(
-                [left, right],
-                [value, value],
-                color=style.INK,
-                linewidth=width,
-                linestyle=dashes,
-                zorder=1,
-                solid_capstyle="butt",
-            )
+            look = {"color": style.INK, "linewidth": width, "linestyle": dashes, "solid_capstyle": "butt"}
+            ax.plot([left, right], [value, value], zorder=1, **look)
 
 
 def _dots(ax: Any, rows: list[Any], left: float, right: float, lit: str | None, hollow: bool) -> None:
@@ -98,16 +75,8 @@ def _dots(ax: Any, rows: list[Any], left: float, right: float, lit: str | None, 
     for x, row in zip(xs, rows, strict=True):
         shines = lit is not None and read.short(row.kernel) == read.short(lit)
         face = style.PAPER if hollow else style.LIT if shines else style.tint(style.INK, 0.75)
-        ax.plot(
-            x,
-            row.tflops,
-            marker="o",
-            markersize=9 if shines else 6,
-            markerfacecolor=face,
-            markeredgecolor=style.INK,
-            markeredgewidth=1.0,
-            zorder=5 if shines else 4,
-        )
+        look = {"markerfacecolor": face, "markeredgecolor": style.INK, "markeredgewidth": 1.0}
+        ax.plot(x, row.tflops, marker="o", markersize=9 if shines else 6, zorder=5 if shines else 4, **look)
 
 
 @style.drawn
@@ -126,40 +95,20 @@ def gains(found: Any) -> Figure:
     ax.set_xlim(min(0.92, 0.95 * min(ends)), max(1.09, 1.12 * max(ends)))
     for y, row in enumerate(rows):
         colour = style.GREEN if row.ratio >= 1 else style.VERMILION
-        ax.barh(
-            y,
-            row.ratio - 1,
-            left=1,
-            height=0.62,
-            zorder=2,
-            linewidth=style.THIN,
-            edgecolor=colour,
-            color=style.tint(colour, 0.18 if row.moved else 0.6),
-            hatch="////" if row.moved else None,
-        )
+        fill, hatch = style.tint(colour, 0.18 if row.moved else 0.6), "////" if row.moved else None
+        look = {"linewidth": style.THIN, "edgecolor": colour, "color": fill, "hatch": hatch}
+        ax.barh(y, row.ratio - 1, left=1, height=0.62, zorder=2, **look)
         ax.plot([row.low, row.high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
-        ax.annotate(f"{row.ratio:.3f}", (max(row.high, 1), y), xytext=(6, 0), textcoords="offset points", va="center")
+        style.near(ax, f"{row.ratio:.3f}", (max(row.high, 1), y), (6, 0), va="center")
     ax.axvline(1, color=style.INK, linewidth=1.0, zorder=3)
     ax.set_yticks(range(len(rows)), names)
     ax.tick_params(axis="y", length=0, labelcolor=style.INK)
     low, high = ax.get_xlim()
-    style.plain_ticks(
-        ax.xaxis,
-        [
-            v
-            for v in (0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10)
-            if low <= v <= high and (high / low < 3 or v not in (0.8, 0.9, 1.1, 1.2))
-        ],
-    )
+    fine, coarse = (0.8, 0.9, 1.1, 1.2), (0.5, 0.7, 1, 1.5, 2, 3, 5, 10)
+    ticks = sorted(coarse + (fine if high / low < 3 else ()))
+    style.plain_ticks(ax.xaxis, [tick for tick in ticks if low <= tick <= high])
     style.axis_titles(ax, "times as fast as the rung before", "")
     if any(row.moved for row in rows):
-        fig.text(
-            1 - 0.3 / style.WIDTH,
-            1 - 0.3 / height,
-            "hatched: tile settings moved with the idea",
-            ha="right",
-            va="center",
-            color=style.MUTED,
-        )
+        style.key(fig, "hatched: tile settings moved with the idea")
     style.caption(fig, read.conditions([row.after for row in rows]), 0.4)
     return fig

@@ -60,16 +60,8 @@ def _bar(ax: Axes, x: int, row: Measurement, shines: bool, lines: Sequence[float
     at, offset, va = (low, -4, "top") if inside else (high, 4, "bottom")
     number = f"{speed:.0f}" if speed >= 100 else f"{speed:.3g}"
     aside = -7 if mark is not None and not inside and -0.02 * top < mark - at < 0.1 * top else 0
-    ax.annotate(
-        number,
-        (x, at),
-        xytext=(aside, offset),
-        textcoords="offset points",
-        ha="center",
-        va=va,
-        zorder=5,
-        fontweight="bold" if shines else "normal",
-    )
+    weight = "bold" if shines else "normal"
+    style.near(ax, number, (x, at), (aside, offset), ha="center", va=va, zorder=5, fontweight=weight)
 
 
 @style.drawn
@@ -108,11 +100,11 @@ def ladder(
     if ceiling:
         ax.axhline(ceiling, color=style.INK, linewidth=style.THICK, zorder=1)
     style.labels_right(ax, right)
-    _published_marks(
-        ax,
-        [(x + 0.4, marks[name]) for x, name in enumerate(names) if name in marks],
-        f"published ({GPUS[published[0].gpu].name.removeprefix('Tesla ')})" if published else "",
-    )
+    if marks:
+        places = [(x + 0.4, marks[name]) for x, name in enumerate(names) if name in marks]
+        style.diamonds(ax, places, 6.5, 1.2, clip_on=False)
+        machine = GPUS[published[0].gpu].name.removeprefix("Tesla ")
+        style.key(fig, f"◇ published ({machine}): share of cuBLAS")
     words = names if turned else [name.replace("_", "\n") for name in names]
     ax.set_xticks(range(len(rungs)), words)
     if turned:
@@ -125,32 +117,6 @@ def ladder(
     style.axis_titles(ax, "", "TFLOPS")
     style.caption(fig, read.conditions(rungs), 0.75)
     return fig
-
-
-def _published_marks(ax: Axes, marks: Sequence[tuple[float, float]], label: str) -> None:
-    """Draw hollow diamonds beside the bars, and their label at the top right."""
-    if not marks:
-        return
-    ax.plot(
-        *zip(*marks, strict=True),
-        linestyle="none",
-        marker="D",
-        markersize=6.5,
-        markerfacecolor=style.PAPER,
-        markeredgecolor=style.INK,
-        markeredgewidth=1.2,
-        zorder=6,
-        clip_on=False,
-    )
-    width, height = ax.figure.get_size_inches()
-    ax.figure.text(
-        1 - 0.3 / width,
-        1 - 0.3 / height,
-        f"◇ {label}: share of cuBLAS",
-        ha="right",
-        va="center",
-        color=style.MUTED,
-    )
 
 
 @style.drawn
@@ -177,19 +143,10 @@ def sizes(measurements: Iterable[Measurement], *, lit: str | None = None) -> Fig
         top = max(top, *ys)
         baseline, shines = name in baselines, lit is not None and read.short(name) == read.short(lit)
         colour = style.INK if baseline else style.tint(style.INK, 0.35 + 0.65 * k / max(len(names) - 1, 1))
-        ax.plot(
-            xs,
-            ys,
-            color=colour,
-            linewidth=style.THICK if shines else style.LINE,
-            linestyle=(0, (5, 2)) if baseline else "-",
-            marker=None if baseline else "o",
-            markersize=6,
-            markerfacecolor=style.LIT if shines else colour,
-            markeredgecolor=style.INK if shines else colour,
-            zorder=4 if shines else 3,
-            clip_on=False,
-        )
+        line = {"linestyle": (0, (5, 2))} if baseline else {"linestyle": "-", "marker": "o", "markersize": 6}
+        fill, edge = (style.LIT, style.INK) if shines else (colour, colour)
+        line |= {"color": colour, "linewidth": style.THICK if shines else style.LINE}
+        ax.plot(xs, ys, markerfacecolor=fill, markeredgecolor=edge, zorder=4 if shines else 3, clip_on=False, **line)
         labels.append((ys[-1], baselines.get(name, read.short(name)), colour))
     ax.set_xscale("log", base=2)
     style.plain_ticks(ax.xaxis, sorted(ticks))

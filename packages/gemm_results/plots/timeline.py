@@ -65,14 +65,8 @@ def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figur
         line = 1 - (top - tall - 0.36) / height
         fig.text(_LEFT / WIDTH, line, panel.title, fontweight="bold", va="center_baseline")
         if panel.of("tensor core", "mma"):
-            fig.text(
-                1 - _RIGHT / WIDTH,
-                line,
-                f"tensor cores busy {panel.share():.0%} of their span",
-                ha="right",
-                va="center_baseline",
-                color=style.MUTED,
-            )
+            words, look = f"tensor cores busy {panel.share():.0%} of their span", {"color": style.MUTED}
+            fig.text(1 - _RIGHT / WIDTH, line, words, ha="right", va="center_baseline", **look)
         if last:
             ax.set_xlabel(panel.unit, loc="right", color=style.MUTED, fontsize=style.SMALL)
         top += 0 if shared else _AXIS
@@ -133,20 +127,11 @@ def colour_of(event: Event) -> str:
 
 
 def _panel(ax, timeline: Timeline, rows, inches: float) -> None:
-    from matplotlib.patches import Rectangle
-
     high = 1 - _GAP / (_ROW + _GAP)
     for y, (name, agents) in enumerate(rows):
-        ax.annotate(
-            name,
-            (0, y + high / 2),
-            xycoords=("axes fraction", "data"),
-            xytext=(-8, 0),
-            ha="right",
-            textcoords="offset points",
-            va="center_baseline",
-        )
-        ax.add_patch(Rectangle((0, y), 1, high, transform=ax.get_yaxis_transform(), facecolor=_IDLE, lw=0, zorder=0))
+        across = ("axes fraction", "data")
+        style.near(ax, name, (0, y + high / 2), (-8, 0), xycoords=across, ha="right", va="center_baseline")
+        _box(ax, 0, y, 1, high, _IDLE, 0, transform=ax.get_yaxis_transform())
         tall = high / len(agents)
         for number, agent in enumerate(agents):
             for event in _joined([event for event in timeline.of(agent) if event.agent == agent]):
@@ -167,48 +152,29 @@ def _joined(events: list[Event]) -> list[Event]:
 
 
 def _event(ax, event: Event, y: float, high: float, inches: float) -> None:
-    from matplotlib.patches import Rectangle
-
     wide = event.length * inches
     if event.kind == "wait":
-        ax.add_patch(
-            Rectangle(
-                (event.start, y),
-                event.length,
-                high,
-                facecolor=style.PAPER,
-                edgecolor=_HATCH,
-                hatch="////",
-                lw=0.4,
-                zorder=2,
-            )
-        )
+        _box(ax, event.start, y, event.length, high, style.PAPER, 2, edgecolor=_HATCH, hatch="////", lw=0.4)
         return
-    line = 0.5 if wide > 0.03 else 0.0
-    ax.add_patch(
-        Rectangle(
-            (event.start, y), event.length, high, facecolor=colour_of(event), edgecolor=style.PAPER, lw=line, zorder=3
-        )
-    )
+    line, fill = 0.5 if wide > 0.03 else 0.0, colour_of(event)
+    _box(ax, event.start, y, event.length, high, fill, 3, edgecolor=style.PAPER, lw=line)
     if event.stage is not None and event.kind in ("load", "mma") and wide > 0.16 and high > 0.5:
-        ax.text(
-            event.start + event.length / 2,
-            y + high / 2,
-            str(event.stage),
-            ha="center",
-            va="center_baseline",
-            color=style.text_on(colour_of(event)),
-            zorder=4,
-        )
+        middle, look = (event.start + event.length / 2, y + high / 2), {"ha": "center", "va": "center_baseline"}
+        ax.text(*middle, str(event.stage), color=style.text_on(fill), zorder=4, **look)
+
+
+def _box(ax, x: float, y: float, wide: float, high: float, fill: str, level: int, **look) -> None:
+    """Draw a rectangle; level: what it covers. Without another look it has no edge."""
+    from matplotlib.patches import Rectangle
+
+    ax.add_patch(Rectangle((x, y), wide, high, facecolor=fill, zorder=level, **({"lw": 0} | look)))
 
 
 def _bubbles(ax, timeline: Timeline, agents, y: float, high: float) -> None:
     """Mark in vermilion the times between the first product and the last in which no tensor core works."""
-    from matplotlib.patches import Rectangle
-
     name = agents[0] if len(agents) == 1 else agents[0].rsplit(" ", 1)[0]  # "tensor core 0" to "tensor core"
     for start, end in timeline.bubbles(name):
-        ax.add_patch(Rectangle((start, y), end - start, high, facecolor=_BUBBLE, edgecolor="none", lw=0, zorder=1))
+        _box(ax, start, y, end - start, high, _BUBBLE, 1)
 
 
 def _tiles(ax, timeline: Timeline, agents, y: float, inches: float) -> None:
@@ -220,14 +186,8 @@ def _tiles(ax, timeline: Timeline, agents, y: float, inches: float) -> None:
                 span = spans.setdefault(event.tile, [event.start, event.end])
                 span[0], span[1] = min(span[0], event.start), max(span[1], event.end)
     for tile, (start, end) in spans.items():
-        ax.plot(
-            [start + 0.02 / inches, end - 0.02 / inches],
-            [-0.09, -0.09],
-            color=style.INK,
-            lw=style.LINE,
-            solid_capstyle="butt",
-            clip_on=False,
-        )
+        look = {"color": style.INK, "lw": style.LINE, "solid_capstyle": "butt", "clip_on": False}
+        ax.plot([start + 0.02 / inches, end - 0.02 / inches], [-0.09, -0.09], **look)
         if (end - start) * inches > 0.5:
             ax.text((start + end) / 2, -0.2, f"tile {tile} of D", ha="center", va="bottom", color=style.MUTED)
 
@@ -237,12 +197,16 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
     kinds = {event.kind for panel in panels for event in panel.events}
     kinds |= {"pause"} if any(panel.bubbles() for panel in panels) else set()
     x, y, step = _LEFT, 0.77, 0.2
+
+    def write(x: float, y: float, words: str) -> None:
+        fig.text(x / WIDTH, y / fig.get_figheight(), words, va="center_baseline", color=style.MUTED)
+
     if stages:
-        fig.text(x / WIDTH, y / fig.get_figheight(), "stage", va="center_baseline", color=style.MUTED)
+        write(x, y, "stage")
         x += 0.47
         for stage in range(min(stages, len(STAGES))):
             _swatch(fig, x, y, style.tint(STAGES[stage], 0.8))
-            fig.text((x + step) / WIDTH, y / fig.get_figheight(), str(stage), va="center_baseline", color=style.MUTED)
+            write(x + step, y, str(stage))
             x += 0.36
         x += 0.08
     for wanted, words, fill, hatch in (
@@ -253,30 +217,17 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
     ):
         if wanted & kinds:
             _swatch(fig, x, y, fill, hatch)
-            fig.text((x + step) / WIDTH, y / fig.get_figheight(), words, va="center_baseline", color=style.MUTED)
+            write(x + step, y, words)
             x += 0.4 + 0.08 * len(words)
     notes = dict.fromkeys(panel.note for panel in panels if panel.note)
     if len(notes) > 1:  # then each note begins with the name of its panel
         notes = dict.fromkeys(f"{panel.title.split()[0]}: {panel.note}" for panel in panels if panel.note)
-    notes = " ".join(notes)
-    for line, words in enumerate(reversed(wrap(notes, 108))):
-        fig.text(
-            _LEFT / WIDTH, (0.2 + 0.23 * line) / fig.get_figheight(), words, va="center_baseline", color=style.MUTED
-        )
+    for line, words in enumerate(reversed(wrap(" ".join(notes), 108))):
+        write(_LEFT, 0.2 + 0.23 * line, words)
 
 
 def _swatch(fig: Figure, x: float, y: float, fill: str, hatch: str | None = None) -> None:
     from matplotlib.patches import Rectangle
 
-    fig.add_artist(
-        Rectangle(
-            (x, y - 0.06),
-            0.16,
-            0.14,
-            transform=fig.dpi_scale_trans,
-            facecolor=fill,
-            hatch=hatch,
-            edgecolor=_HATCH if hatch else fill,
-            lw=0.4,
-        )
-    )
+    look = {"facecolor": fill, "hatch": hatch, "edgecolor": _HATCH if hatch else fill, "lw": 0.4}
+    fig.add_artist(Rectangle((x, y - 0.06), 0.16, 0.14, transform=fig.dpi_scale_trans, **look))

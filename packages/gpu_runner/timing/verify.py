@@ -102,19 +102,8 @@ class Inputs:
             return self.tensor_map(*token[1:])
         if not isinstance(token, str):
             return token
-        return {
-            "a": self.a,
-            "b": self.b,
-            "c": self.c,
-            "d": self.d,
-            "m": self.m,
-            "n": self.n,
-            "k": self.k,
-            "alpha": float(alpha),
-            "beta": float(beta),
-            "scale_a": self.scale_a,
-            "scale_b": self.scale_b,
-        }[token]
+        arrays = {name: getattr(self, name) for name in ("a", "b", "c", "d", "scale_a", "scale_b")}
+        return {**arrays, "m": self.m, "n": self.n, "k": self.k, "alpha": float(alpha), "beta": float(beta)}[token]
 
     def tensor_map(self, operand: str, box: tuple[int, ...], swizzle: int) -> Mapped:
         """The tensor map of an array. `box`: elements, innermost dimension first; `swizzle`: bytes."""
@@ -172,36 +161,9 @@ def compare(
         wide += [reference, report, tiles]
         for first in range(0, m, ROWS_AT_ONCE):
             rows = (first, min(m, first + ROWS_AT_ONCE))
-            blas.gemm(
-                m,
-                n,
-                k,
-                wide[0],
-                wide[1],
-                reference,
-                dtype_in="f32",
-                dtype_out="f32",
-                dtype_acc="f32",
-                layout_a=problem["layout_a"],
-                layout_b=problem["layout_b"],
-                alpha=alpha,
-                rows=rows,
-                pedantic=True,
-            )()
-            support.compare(
-                inputs.d,
-                problem["dtype_out"],
-                reference,
-                inputs.c,
-                beta,
-                rows,
-                n,
-                exact,
-                limits,
-                block,
-                report,
-                tiles,
-            )
+            _multiply(inputs, blas, wide, rows, alpha)
+            sides = inputs.d, problem["dtype_out"], reference, inputs.c, beta
+            support.compare(*sides, rows, n, exact, limits, block, report, tiles)
         found = support.result(report, tiles, count)
         if found.first is not None:
             found.got, found.expected = _values(inputs, blas, wide, divmod(found.first, n), alpha, beta)
@@ -210,6 +172,16 @@ def compare(
         device.wait()
         for buffer in wide:
             buffer.free()
+
+
+def _multiply(inputs: Inputs, blas: Blas, wide: list[Buffer], rows: tuple[int, int], alpha: float) -> None:
+    """Rows of alpha · A · B in FP32. wide: A, B and the result, in f32."""
+    blas.gemm(
+        inputs.m, inputs.n, inputs.k, *wide[:3],
+        dtype_in="f32", dtype_out="f32", dtype_acc="f32",
+        layout_a=inputs.problem["layout_a"], layout_b=inputs.problem["layout_b"],
+        alpha=alpha, rows=rows, pedantic=True,
+    )()  # fmt: skip
 
 
 def _values(
@@ -221,20 +193,7 @@ def _values(
     def element(buffer: Buffer, dtype: str) -> float:
         return float(buffer.read(dtype, (), (row * n + column) * BYTES[dtype]))
 
-    blas.gemm(
-        inputs.m,
-        n,
-        inputs.k,
-        *wide[:3],
-        dtype_in="f32",
-        dtype_out="f32",
-        dtype_acc="f32",
-        layout_a=problem["layout_a"],
-        layout_b=problem["layout_b"],
-        alpha=alpha,
-        rows=(row, row + 1),
-        pedantic=True,
-    )()
+    _multiply(inputs, blas, wide, (row, row + 1), alpha)
     inputs.device.wait()
     expected = float(wide[2].read("f32", (), 4 * column))
     if inputs.c is not None:

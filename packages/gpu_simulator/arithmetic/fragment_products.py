@@ -21,18 +21,22 @@ def stacked(lanes, registers) -> np.ndarray:
     return out
 
 
-def float_elements(bits: np.ndarray, kind: str) -> np.ndarray:
-    """The elements of registers: from (…, 32) patterns to (…, 32, elements), in a type that holds `kind` exactly."""
-    wide = bits[..., None]
+def elements(words: np.ndarray, kind: str) -> np.ndarray:
+    """The elements along the last axis of words of any width, in a type that holds `kind` exactly."""
     if kind == "f16":
-        return wide.view(np.float16)
+        return words.view(np.float16)
     if kind == "bf16":
-        return bf16_to_f32(wide.view(np.uint16))
+        return bf16_to_f32(words.view(np.uint16))
     if kind == "tf32":
-        return (wide & np.uint32(0xFFFFE000)).view(np.float32)
+        return (words.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
     if kind in ("e4m3", "e5m2"):
-        return fp8_table(kind)[wide.view(np.uint8)]
-    return wide.view(np.int8 if kind == "s8" else np.uint8)
+        return fp8_table(kind)[words.view(np.uint8)]
+    return words.view(np.int8 if kind == "s8" else np.uint8)
+
+
+def float_elements(bits: np.ndarray, kind: str) -> np.ndarray:
+    """The elements of registers: from (…, 32) patterns to (…, 32, elements), as `elements` gives them."""
+    return elements(bits[..., None], kind)
 
 
 @lru_cache(maxsize=2)

@@ -12,6 +12,7 @@ from gpu_simulator.arithmetic.rounding import f32_to_bf16
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
 from gpu_simulator.memory_limit import in_words, limit_bytes
+from gpu_simulator.ptx.struct_types import members, size_of
 
 DTYPES = {
     "f16": "float16",
@@ -27,6 +28,11 @@ DTYPES = {
     "u64": "uint64",
     "bf16": "uint16",  # the bits of the numbers
 }
+WORDS = {  # of the types of C++
+    "float": "f32", "double": "f64", "__half": "f16", "__nv_bfloat16": "bf16", "bool": "u8", "char": "i8",
+    "signed char": "i8", "unsigned char": "u8", "short": "i16", "unsigned short": "u16", "int": "i32",
+    "unsigned int": "u32", "long": "i64", "unsigned long": "u64", "long long": "i64", "unsigned long long": "u64",
+}  # fmt: skip
 FILLS = ("zeros", "ones", "arange", "random", "uninit")
 FORMS = (
     "5, 1.5, i32=5, f32:1024, f32:1024:random, f32:64x64:arange, data.npy, null, bytes=00ff, for a struct "
@@ -65,7 +71,7 @@ def argument(text: str, seed: int = 0) -> Any:
     if found := _MAP.fullmatch(text):
         return _tensor_map(text, found, seed)
     if text.endswith(".npy"):
-        return _loaded(text)
+        return loaded(text)
     found = _COLON.fullmatch(text) or _BRACKET.fullmatch(text)
     if found and found["type"] in DTYPES:
         return _array(text, found["type"], [int(part) for part in found["shape"].split("x")], found["fill"], seed)
@@ -105,11 +111,15 @@ def _member(text: str, seed: int) -> Any:
     return value
 
 
-def _loaded(path: str) -> np.ndarray:
+def loaded(path: str) -> np.ndarray:
+    """The array of a .npy file. Raises `ConfigError`."""
     try:
-        return np.ascontiguousarray(np.load(path))
+        found = np.load(path)
+        if not isinstance(found, np.ndarray):
+            raise ValueError("it holds several arrays; write one with numpy.save")
+        return np.ascontiguousarray(found)
     except (OSError, ValueError, EOFError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from None
+        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def _number(text: str) -> int | float | None:
@@ -187,6 +197,28 @@ def _structs(text: str, found: re.Match, seed: int) -> np.ndarray:
         for name, values in columns.items():
             made[name] = values
     return made
+
+
+def word_of_structs(kind: str, source: str) -> str:
+    """The word for one of the structs `kind` of a source, such as "{x=f32, id=i32}", or "" if there is none."""
+    parts = []
+    for part in members(kind, source) or ():
+        vector = re.fullmatch(r"(\w+?)([1-4])", part.type)
+        of, count = (_of_vector(vector[1]), int(vector[2])) if vector else (part.type, 1)
+        total = count * max(1, part.count)
+        parts.append(f"{part.name}={WORDS.get(of, '')}" + (f":{total}" if total > 1 else ""))
+    word = f"{{{', '.join(parts)}}}" if parts else ""
+    try:
+        return word if argument(f"{word}:1").dtype.itemsize == size_of(kind, source) else ""
+    except ConfigError:  # no plain struct, or one with a pointer or a struct in it
+        return ""
+
+
+def _of_vector(name: str) -> str:
+    """The type of a part of a vector type, of which the name without its count is given."""
+    return {"longlong": "long long", "ulonglong": "unsigned long long"}.get(
+        name, f"unsigned {name[1:]}" if name[0] == "u" else name
+    )
 
 
 def _tensor_map(text: str, found: re.Match, seed: int) -> TensorMap:

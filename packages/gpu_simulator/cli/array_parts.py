@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from gpu_simulator.cli.argument_words import loaded
 from gpu_simulator.errors import ConfigError
 
 NUMBER = r"\d+(?:\.\d+)*"  # of an argument; 0.2 is the third member of the struct that is argument 0
@@ -34,25 +35,42 @@ def part_of(word: str, arrays: Mapping[str, np.ndarray]) -> str:
     return f"{word} = " + np.array2string(np.asarray(part), threshold=MOST, separator=", ", max_line_width=120)
 
 
+class Reference(NamedTuple):
+    """What the argument `number` is compared with: the array `wanted` of a file."""
+
+    number: str
+    file: str
+    wanted: np.ndarray
+
+
+def reference(word: str, arrays: Mapping[str, np.ndarray]) -> Reference:
+    """Read the reference of a word `2=file.npy`. Raises `ConfigError` if it fits no argument. arrays: the arguments."""
+    number, given, file = word.partition("=")
+    if not given or not re.fullmatch(NUMBER, number) or not file:
+        raise ConfigError(f"--compare {word} is not a comparison; write --compare 2=reference.npy.")
+    array, wanted = array_named(word, "--compare", number, arrays), loaded(file)
+    _check_shape(array, wanted, f"--compare {word}")
+    return Reference(number, file, wanted)
+
+
 def difference(
-    word: str, arrays: Mapping[str, np.ndarray], tolerance: float, numbers: Mapping[str, np.ndarray] | None = None
+    reference: Reference, arrays: Mapping[str, np.ndarray], tolerance: float, numbers: Mapping[str, np.ndarray]
 ) -> str:
-    """A sentence about where an array differs from the reference that `word` names, `2=file.npy`; "" if nowhere.
+    """A sentence about where an array differs from its reference; "" if nowhere.
 
     tolerance: of |a - b| / max(1, |b|). NaN is equal to NaN.   numbers: the arrays for a reference of floats, where
     those of bfloat16 are no bits. Raises `ConfigError`.
     """
-    number, given, file = word.partition("=")
-    if not given or not re.fullmatch(NUMBER, number) or not file:
-        raise ConfigError(f"--compare {word} is not a comparison; write --compare 2=reference.npy.")
-    array = array_named(word, "--compare", number, arrays)
-    try:
-        wanted = np.load(Path(file), allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}.") from None
-    array = numbers[number] if numbers and wanted.dtype.kind == "f" else array
-    said = deviation(array, wanted, tolerance, f"--compare {word}", number)
+    number, file, wanted = reference
+    array = (numbers if wanted.dtype.kind == "f" else arrays)[number]
+    said = deviation(array, wanted, tolerance, f"--compare {number}={file}", number)
     return f"argument {number} differs from {file} in {said}" if said else ""
+
+
+def _check_shape(array: np.ndarray, wanted: np.ndarray, what: str) -> None:
+    if wanted.shape != array.shape:
+        shapes = ["x".join(map(str, one.shape)) for one in (array, wanted)]
+        raise ConfigError(f"{what}: the argument has the shape {shapes[0]}, and the reference {shapes[1]}.")
 
 
 def deviation(array: np.ndarray, wanted: np.ndarray, tolerance: float, what: str, name: str) -> str:
@@ -61,9 +79,7 @@ def deviation(array: np.ndarray, wanted: np.ndarray, tolerance: float, what: str
     tolerance: as for `difference`.   what: the beginning of an error.   name: of the array. Of structs each member is
     compared. Raises `ConfigError` for arrays that cannot be compared.
     """
-    if wanted.shape != array.shape:
-        shapes = ["x".join(map(str, one.shape)) for one in (array, wanted)]
-        raise ConfigError(f"{what}: the argument has the shape {shapes[0]}, and the reference {shapes[1]}.")
+    _check_shape(array, wanted, what)
     members = array.dtype.names
     if members and members == wanted.dtype.names:
         found = (deviation(array[one], wanted[one], tolerance, what, f'{name}["{one}"]') for one in members)

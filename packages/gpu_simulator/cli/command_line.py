@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,16 @@ import numpy as np
 
 from gpu_simulator import __version__
 from gpu_simulator.arithmetic.rounding import bf16_to_f32
-from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, named_arrays
-from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of
+from gpu_simulator.cli.argument_words import BF16, DTYPES, FORMS, UNINIT, argument, named_arrays, word_of_structs
+from gpu_simulator.cli.array_parts import NUMBER, array_named, difference, part_of, reference
 from gpu_simulator.cli.formats import ERROR, FORMATS, NOTE, Finding, Outcome
 from gpu_simulator.cli.progress import Progress
 from gpu_simulator.cli.report_text import changed, changes, counts_of, listing, short_margin
 from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError, SimulatorError
-from gpu_simulator.kernel_file import KernelFile, kernel_file, signatures
-from gpu_simulator.launch_checks import check_structs, misfits
+from gpu_simulator.kernel_file import COMPILERS, KernelFile, kernel_file, signatures
+from gpu_simulator.launch_checks import check_structs, misfit_structs, misfits
 from gpu_simulator.launching import Launch, launch
 from gpu_simulator.layouts.recorded_accesses import RecordedAccesses
 from gpu_simulator.layouts.sentences import lines
@@ -34,13 +35,16 @@ from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.ir import Variable
 from gpu_simulator.report import Report
 
+PAGE = Path(__file__).parents[1] / "TESTING.md"
 DESCRIPTION = "Run a kernel of a .cu or .ptx file without a GPU: its results, what each line cost, its races."
-EXAMPLE = """example, for __global__ void add(const float* a, const float* b, float* sum, int n):
+EXAMPLE = f"""example, for __global__ void add(const float* a, const float* b, float* sum, int n):
   python -m gpu_simulator add.cu --grid 4 --block 256 \\
       --arg f32:1000:random --arg f32:1000:random --arg f32:1000 --arg 1000 --hazards --save sum.npy
 
 The exit code is 0 if the kernel ran and nothing is wrong (what is only suspicious is a remark), 1 if a hazard, a fault
-or a difference was found, and 2 if it did not run: no file, no compiler, wrong arguments, or it does not compile."""
+or a difference was found, and 2 if it did not run: no file, no compiler, wrong arguments, or it does not compile.
+
+Tests of kernels with pytest and in CI: {PAGE}"""
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -97,6 +101,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--arch", default="sm_80", help="what a .cu file is compiled for; default: sm_80")
     add("-I", "--include", type=Path, action="append", default=[], metavar="FOLDER", help="with headers of a .cu file")
     add("-D", "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro of a .cu file")
+    add("--compiler", choices=COMPILERS, help="of a .cu file; default: nvrtc where it is installed, or clang")
     add("--std", default=None, metavar="C++", help="the C++ standard, such as c++20; default: c++17, or what is needed")
     add("--hazards", action="store_true", help="look for races and missing waits")
     add(
@@ -179,6 +184,7 @@ def run(options: argparse.Namespace, include: Sequence[Path] = (), cache: Path |
         _examine(options, outcome, cache)
     except SimulatorError as error:
         outcome.add_error(error)
+        outcome.kernel = outcome.kernel or _meant(options)
         ended = error
     if written := FORMATS[options.format](outcome, __version__):
         print(written)
@@ -191,12 +197,14 @@ def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) 
     """Run the kernel in both timings if need be, and put into `outcome` what is asked for."""
     values = arguments_of(options)
     defines = dict(macro(word) for word in options.define)
-    kernel = kernel_file(options.file, options.entry, options.arch, outcome.folders, defines, cache, std=options.std)
+    chosen = {"std": options.std, "using": options.compiler}
+    kernel = kernel_file(options.file, options.entry, options.arch, outcome.folders, defines, cache, **chosen)
     outcome.kernel, outcome.own = source_name(kernel.entry), kernel.file
     _check_count(kernel, values)
     _check_types(options, kernel, values)
     symbols = symbols_of(options)
     arrays = arrays_in(values)
+    references = [reference(word, arrays) for word in options.compare]
     variables = {name: array for name, array in symbols.items() if isinstance(array, np.ndarray)}
     before, filled = {}, {}
 
@@ -237,13 +245,21 @@ def _examine(options: argparse.Namespace, outcome: Outcome, cache: Path | None) 
         _layouts(outcome, report, kernel, recorded, defines, dict(map(row, options.rows)))
     facts["values"] = [part_of(word, shown) for word in options.printed]
     outcome.text += facts["values"]
-    differ = [line for word in options.compare if (line := difference(word, arrays, options.tolerance, shown))]
+    differ = [line for one in references if (line := difference(one, arrays, options.tolerance, shown))]
     outcome.text += differ
     outcome.findings += [Finding("difference", ERROR, line, options.file.as_posix()) for line in differ]
     if options.compare and not differ:
         say("equal to the reference")
     for place in options.save:
         _save(place, before, arrays, variables)
+
+
+def _meant(options: argparse.Namespace) -> str:
+    """The kernel of a command that did not come so far as to compile it; "" if the file may have several, or none."""
+    with suppress(SimulatorError):
+        found = [options.entry] if options.entry else signatures(options.file)
+        return re.split("[<(]", found[0])[0].strip() if len(found) == 1 else ""
+    return ""
 
 
 def _layouts(
@@ -382,6 +398,14 @@ def _check_types(options: argparse.Namespace, kernel: KernelFile, values: list[A
         raise ConfigError(
             f"“{word}”{held} does not fit argument {number}: {name} takes {parameter.type} there, so give an array of "
             f"type {wanted}."
+        )
+    for number, parameter, size in misfit_structs(kernel.entry, kernel.text, values):
+        word, kind = options.arguments[number], parameter.type.removesuffix("*")
+        wanted, held = word_of_structs(kind, kernel.text), values[number]
+        advice = f"; write {wanted}:{held.size}" if wanted else ". Give each member its type, in order"
+        raise ConfigError(
+            f"“{word}” does not fit argument {number}: its structs have {held.dtype.itemsize} bytes each, and "
+            f"{source_name(kernel.entry)} takes {parameter.type} there, of {size}{advice}."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -122,12 +123,24 @@ def as_json(outcome: Outcome, version: str) -> str:
     return json.dumps(about | found | outcome.facts, indent=2, ensure_ascii=False)
 
 
+def in_repository(path: str) -> str:
+    """A path as its repository has it, for programs that place a finding there; outside of one, unchanged.
+
+    Where git is not installed, GitHub's checkout has no folder .git, and GITHUB_WORKSPACE names it.
+    """
+    whole, checkout = Path(path).resolve(), os.environ.get("GITHUB_WORKSPACE")
+    roots = [folder for folder in whole.parents if (folder / ".git").exists()]
+    roots += [Path(checkout).resolve()] if checkout else []
+    inside = [root for root in roots if whole.is_relative_to(root)] if path else []
+    return whole.relative_to(inside[0]).as_posix() if inside else path
+
+
 def as_github(outcome: Outcome, version: str) -> str:
     """The lines for a person, and a workflow command for each finding, which GitHub shows at its line."""
     words = {ERROR: "error", WARNING: "warning", NOTE: "notice"}
     commands = []
     for one in outcome.findings:
-        given = {"file": one.file, "line": one.line or "", "title": one.kind}
+        given = {"file": in_repository(one.file), "line": one.line or "", "title": one.kind}
         properties = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in given.items() if value)
         commands.append(f"::{words[one.level]} {properties}::{_escaped(one.message)}")
     return "\n".join([*outcome.text, *commands])
@@ -161,7 +174,7 @@ def as_sarif(outcome: Outcome, version: str) -> str:
 
 def _said(one: Finding, outcome: Outcome) -> dict[str, Any]:
     """What a result of SARIF and a notification share."""
-    path = Path(one.file or outcome.file)
+    path = Path(in_repository(one.file or outcome.file.as_posix()))
     place: dict[str, Any] = {
         "artifactLocation": {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())}
     }
@@ -180,18 +193,25 @@ def as_junit(outcome: Outcome, version: str) -> str:
     errors = [one for one in outcome.findings if one.level == ERROR]
     counts = {"tests": "1", "failures": str(int(outcome.code == FOUND)), "errors": str(int(outcome.code == NOT_RUN))}
     suite = ElementTree.Element("testsuite", {"name": "gpu_simulator", **counts})
-    names = {"classname": outcome.file.as_posix(), "name": outcome.kernel or outcome.file.stem}
-    case = ElementTree.SubElement(suite, "testcase", {**names, "file": outcome.file.as_posix()})
+    file = in_repository(outcome.file.as_posix())
+    names = {"classname": file, "name": outcome.kernel or outcome.file.stem}
+    case = ElementTree.SubElement(suite, "testcase", {**names, "file": file})
     if outcome.code != CLEAN:
         first = errors[0] if errors else outcome.findings[0]
         word = "failure" if outcome.code == FOUND else "error"
         said = ElementTree.SubElement(case, word, {"type": first.kind, "message": _xml(first.message)})
-        said.text = "\n".join(_xml(f"{one.file}:{one.line}: {one.kind}: {one.message}") for one in errors)
+        said.text = "\n".join(_xml(f"{_place(one)}{one.kind}: {one.message}") for one in errors)
     ElementTree.SubElement(case, "system-out").text = _xml("\n".join(outcome.text))
     whole = ElementTree.Element("testsuites")
     whole.append(suite)
     ElementTree.indent(whole)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(whole, encoding="unicode")
+
+
+def _place(one: Finding) -> str:
+    """The line of a finding, if it has one and its message does not begin with it."""
+    told = one.message.startswith(f"{Path(one.file).name}:{one.line}")
+    return "" if told or not one.line else f"{in_repository(one.file)}:{one.line}: "
 
 
 def _xml(text: str) -> str:

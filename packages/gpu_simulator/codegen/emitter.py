@@ -16,7 +16,7 @@ from gpu_simulator.faults import TEXTURES, MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
 from gpu_simulator.machine.special_registers import NAMES as SPECIALS
 from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, FENCES, Block, bits, exchanges, is_collective
-from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
+from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector, items_of
 from gpu_simulator.ptx.types import CODES, NUMPY, SIZE, immediate, register_code
 from gpu_simulator.runtime import RUNTIME
 
@@ -45,6 +45,19 @@ class Emitter:
 
     def line(self, text: str) -> None:
         self.lines.append(text)
+
+    def read_all(self, operand, kind: str) -> str:
+        """The expression of a tuple with the values of a vector's items, or of one operand."""
+        return "(" + ", ".join(self.read(item, kind) for item in items_of(operand)) + ",)"
+
+    def write_all(self, operand, values: str, kind: str) -> None:
+        """Write the items of a list to those of a vector, or to one operand."""
+        for number, item in enumerate(items_of(operand)):
+            self.write(item, f"{values}[{number}]", kind)
+
+    def tell(self, event: str, *facts: object) -> None:
+        """Tell observers of an event of the lanes: the name of a method of `Observer` and its other arguments."""
+        self.line(f"tell(resident, {event!r}, lanes, {', '.join(map(str, facts))})" if self.observed else "pass")
 
     def temporary(self) -> str:
         self.temporaries += 1
@@ -245,7 +258,7 @@ class Emitter:
             emitter(self, instruction)
             if self.observed and exchanges(instruction):
                 members = self.read(instruction.operands[-1], "b32")
-                self.line(f"tell_warps_exchanged(resident, lanes, {instruction.site}, {members})")
+                self.tell("warps_exchanged", instruction.site, members)
 
     def beside(self, emit, instruction: Instruction) -> None:
         """Generate code beside that of an instruction. emit: called with this and the instruction."""
@@ -353,7 +366,7 @@ def _tell_meetings(emitter: Emitter, met: Sequence[Instruction]) -> None:
     """Generate the code that tells observers of each bar.warp.sync, with its membermask."""
     for item in met:
         members = emitter.read(item.operands[0], "b32") if item.family in BARRIERS else "None"
-        emitter.line(f"tell_warps_met(resident, lanes, {members})")
+        emitter.tell("warps_met", members)
 
 
 def emit_step(emitter: Emitter, step) -> None:

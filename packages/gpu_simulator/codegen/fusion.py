@@ -8,7 +8,7 @@ of a group that accumulates onto the same matrix.
 from __future__ import annotations
 
 from gpu_simulator.ptx.basic_blocks import reads_and_writes
-from gpu_simulator.ptx.ir import Instruction, Register, Vector
+from gpu_simulator.ptx.ir import Instruction, Register, items_of
 from gpu_simulator.ptx.mma_forms import fusible
 from gpu_simulator.ptx.types import register_code
 
@@ -25,7 +25,7 @@ def fused_code(code: list[Instruction], live_out: int):
 
 def _numbers(vector, count: int) -> tuple[int, ...] | None:
     """The numbers of a vector's registers; None unless it consists of `count` registers of 4 bytes."""
-    items = vector.items if type(vector) is Vector else (vector,)
+    items = items_of(vector)
     if len(items) != count or not all(type(r) is Register and register_code(r.type) in ("u4", "f4") for r in items):
         return None
     return tuple(r.index for r in items)

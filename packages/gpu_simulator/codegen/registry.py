@@ -11,12 +11,12 @@ FORMS: dict[str, str] = {}
 def op(*families: str, forms: str | dict[str, str] = ""):
     """Decorator that registers a code generator for opcodes whose first part is one of `families`.
 
-    forms: describes the supported variants for `supported`, of all families or of each (family -> description); by
-    default the first line of the docstring.
+    forms: describes the supported variants for `supported`, by default by the first line of the docstring; or
+    {family: description}, which then names the families.
     """
 
     def register(function):
-        for family in families:
+        for family in forms if isinstance(forms, dict) else families:
             EMITTERS[family] = function
             own = forms[family] if isinstance(forms, dict) else forms
             FORMS[family] = own or (function.__doc__ or "").strip().splitlines()[0]

@@ -25,7 +25,7 @@ import numpy as np
 from gpu_simulator.codegen.warpgroup_code import Multiply
 from gpu_simulator.ptx.basic_blocks import Block, bits, reads_and_writes, registers_in, writes_first
 from gpu_simulator.ptx.declarations import BYTES
-from gpu_simulator.ptx.ir import Instruction, Register, Vector
+from gpu_simulator.ptx.ir import Instruction, Register, items_of
 from gpu_simulator.runtime import runtime
 
 # Where a value has an effect, and where the result comes from other lanes or from elsewhere, and counts as written.
@@ -154,7 +154,7 @@ class UnwrittenRegisters:
             emitter.line(f"{place} = sel({guard}, {written}, {place})" if guard else f"{place} = {written}")
 
     def _load(self, emitter, item: Instruction, mask: str, guard: str) -> None:
-        width, items = BYTES[item.parts[-1]], _items(item.operands[0])
+        width, items = BYTES[item.parts[-1]], items_of(item.operands[0])
         found = emitter.temporary()
         address = emitter.address(item.operands[1])
         emitter.line(
@@ -170,7 +170,7 @@ class UnwrittenRegisters:
         memory = memory_of(item)
         if item.family != "st" or memory not in self.memories:
             return
-        width, items = BYTES[item.parts[-1]], _items(item.operands[1])
+        width, items = BYTES[item.parts[-1]], items_of(item.operands[1])
         held = {
             part: f"r{self.places[register.index]}"
             for part, register in enumerate(items)
@@ -207,10 +207,6 @@ def memory_of(item: Instruction) -> str:
 def stored_in(item: Instruction, memory: str) -> set[int]:
     """The registers that a store puts into this memory."""
     return set(registers_in(item.operands[1])) if item.family == "st" and memory_of(item) == memory else set()
-
-
-def _items(operand) -> tuple:
-    return operand.items if type(operand) is Vector else (operand,)
 
 
 def instructions_of(step) -> list[Instruction]:

@@ -49,21 +49,21 @@ class RegisterUse:
         self.instruction, self.registers, self.verb = instruction, registers, verb
 
     def emit(self, e) -> None:
-        e.line(f"tell_registers_used(resident, lanes, {self.instruction.site}, {self.registers!r}, {self.verb!r}, m)")
+        e.tell("wgmma_registers_used", self.instruction.site, self.registers, repr(self.verb), "m")
 
 
 class Moved:
     """Reports that a register of accumulators or of A is about to be copied to another (compilers rename them so)."""
 
-    def __init__(self, to: int, source: int, result: bool, observed: bool):
-        self.to, self.source, self.result, self.observed = to, source, result, observed
+    def __init__(self, to: int, source: int, result: bool):
+        self.to, self.source, self.result = to, source, result
 
     def emit(self, e) -> None:
         if self.result:
             e.line("if resident.warpgroups.flights:")
             e.line(f"    resident.warpgroups.moved(lanes, {self.to}, {self.source})")
-        if self.observed:
-            e.line(f"tell_register_moved(resident, lanes, {self.to}, {self.source}, m)")
+        if e.observed:
+            e.tell("wgmma_register_moved", self.to, self.source, "m")
 
 
 def warpgroup_code(program, code: list[Instruction], live_out: int, observed: bool) -> list:
@@ -87,7 +87,7 @@ def _use(item: Instruction, registers, observed: bool) -> list:
     move = plain_move(item)
     if move is not None and move[0].index in registers.sources:
         to, source = move[0].index, move[1].index
-        return [Moved(to, source, source in registers.results or source in registers.copies, observed)]
+        return [Moved(to, source, source in registers.results or source in registers.copies)]
     reads, writes = (registers.sources.intersection(found) for found in reads_and_writes(item))
     if not observed or not (reads or writes):
         return []

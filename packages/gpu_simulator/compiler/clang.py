@@ -22,7 +22,7 @@ from gpu_simulator.compiler import host_headers, libcudacxx, missing_names
 from gpu_simulator.compiler.cluster_extents import with_clusters
 from gpu_simulator.compiler.diagnostics import Diagnostic, cropped, short_name, source_line
 from gpu_simulator.compiler.refused_forms import about_cuda_form
-from gpu_simulator.errors import MissingDependency, SimulatorError
+from gpu_simulator.errors import MissingDependency, SimulatorError, install_command
 
 HEADERS = Path(__file__).parent / "clang_headers"
 CPU_S = 60  # the limit of time for one source
@@ -33,6 +33,16 @@ _STAND_INS = (
     *("device_functions.h", "device_atomic_functions.h", "sm_20_intrinsics.h", "sm_30_intrinsics.h"),
     *("sm_32_intrinsics.h", "sm_35_intrinsics.h", "sm_60_atomic_functions.h", "sm_61_intrinsics.h"),
     *("vector_types.h", "vector_functions.h", "builtin_types.h", "driver_types.h", "math_functions.h", "new"),
+)
+# Functions that libcu++ calls as builtins of the compiler, for which LLVM would call a library that no GPU has.
+_OF_THE_LIBRARY = tuple(
+    f"{name}{suffix}"
+    for name in (
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "exp2", "expm1"),
+        *("frexp", "hypot", "ilogb", "ldexp", "lgamma", "llrint", "llround", "log", "log10", "log1p", "log2", "logb"),
+        *("lrint", "lround", "nextafter", "pow", "scalbln", "scalbn", "sin", "sinh", "tan", "tanh", "tgamma"),
+    )
+    for suffix in ("", "f")
 )
 _NAMES = "the kernel's name"  # the file in which the instances of templates stand
 _MESSAGE = re.compile(
@@ -73,7 +83,7 @@ class Installed:
         if not installed():
             raise MissingDependency(
                 "There is no clang here: the package ziglang, which contains it, is not installed. "
-                "Install it with: pip install ziglang"
+                f"Install it with: {install_command('clang', 'ziglang')}"
             )
         with tempfile.TemporaryDirectory(prefix="clang_") as made:
             for name, text in files.items():
@@ -226,6 +236,7 @@ def _options(arch: str, standard: str, include: Sequence[str], ours: Sequence[st
         *("-O3", f"-std={standard}", "-fgnuc-version=0", "-fno-threadsafe-statics", "-fno-rtti"),
         *("-debug-info-kind=line-directives-only", "-ffp-contract=fast", "-relaxed-aliasing"),
         *("-mllvm", "-inline-threshold=100000"),
+        *(f"-D__builtin_{name}(...)=::{name}(__VA_ARGS__)" for name in _OF_THE_LIBRARY),
         *(part for folder in include for part in ("-I", folder)),
         *(part for folder in ours for part in ("-internal-isystem", folder)),
         *("-include", "cuda_builtins.h", "-emit-llvm" if ir else "-S", "-o", "-", "-x", "cuda"),

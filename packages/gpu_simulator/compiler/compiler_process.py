@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from gpu_simulator.compiler import sandbox
-from gpu_simulator.errors import MissingDependency, SimulatorError
+from gpu_simulator.errors import MissingDependency, SimulatorError, install_command
 
 CPU_S = 120.0  # limit of processor time for one source
 STALLED_S = 60.0  # limit of time without any processor time
@@ -214,7 +214,8 @@ def _psutil() -> ModuleType:
         import psutil
     except ImportError:
         raise MissingDependency(
-            "Compiling needs the package psutil, which is not installed. Install it with: pip install psutil"
+            "Compiling needs the package psutil, which is not installed. Install it with: "
+            + install_command("compiler", "psutil")
         ) from None
     return psutil
 

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from gpu_simulator.compiler.host_headers import HEADERS
-from gpu_simulator.errors import MissingDependency, SimulatorError
+from gpu_simulator.errors import NVRTC, MissingDependency, SimulatorError, install_command
 
 
 def config_header(config: Mapping[str, int]) -> str:
@@ -112,8 +112,8 @@ def _library() -> ModuleType:
     except (ImportError, RuntimeError, OSError) as error:
         raise MissingDependency(
             f"The CUDA compiler library NVRTC is not usable here ({error}). PTX text runs without it. "
-            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil; or a clang with: "
-            "pip install ziglang"
+            f"Install it with: {install_command('compiler', NVRTC)}; "
+            f"or a clang with: {install_command('clang', 'ziglang')}"
         ) from None
     return nvrtc
 

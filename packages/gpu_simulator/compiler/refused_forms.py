@@ -1,7 +1,7 @@
 """Forms that NVRTC refuses, told by a message of the compiler and by where it points, and what to write instead.
 
 Some are of GNU C, which nvcc takes with the host compiler gcc. Others are of CUDA: functions without _sync, which GPUs
-from Volta on do not have, and textures and launches from kernels, which need what a simulated GPU does not have.
+from Volta on do not have, references to textures, and launches from kernels.
 """
 
 from __future__ import annotations
@@ -21,11 +21,7 @@ _LAUNCHES = (
     "the first, or call its work as a __device__ function"
 )
 _OF_WARPS = re.compile(r"__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)")
-_OF_TEXTURES = re.compile(
-    r"[\"'](?:texture\b|surface\b|cuda(?:Texture|Surface)Object_t)"
-    r"|\"(?:tex[12]D|tex3D|texCubemap|tld4|surf[123]D|surfCubemap)\w*\" matches"
-    r"|undeclared identifier '(?:tex[123C]|surf[123C])\w+'|'CU(?:tex|surf)Object'"
-)
+_OF_TEXTURES = re.compile(r"[\"'](?:texture|surface)[\"']|\b(?:texture|surface) is not a template")
 _OF_THE_HOST = re.compile(r"cuda(?:Device|Stream|Event|Mem|Malloc|Free|Get|Set|Launch|Peek|Occupancy)\w*(?<!_t)")
 _VOTE = re.compile(r"“vote\.(any|all|ballot)\.(?!sync)")
 

@@ -118,19 +118,10 @@ def decode(word: int, kind: str = "f16") -> InstructionDescriptor:
                 f"The instruction descriptor {word:#010x} gives {name} the type {code}; kind::{kind} knows {listed}."
             )
         types.append(table[code])
+    d, a, b = types
+    m, n = (word >> 24 & 0b11111) * 16, (word >> 17 & 0b111111) * 8
     major_a, major_b = ("mn" if word >> at & 1 else "k" for at in (15, 16))
-    return InstructionDescriptor(
-        (word >> 24 & 0b11111) * 16,
-        (word >> 17 & 0b111111) * 8,
-        types[1],
-        types[2],
-        types[0],
-        major_a,
-        major_b,
-        bool(word >> 13 & 1),
-        bool(word >> 14 & 1),
-        kind,
-    )
+    return InstructionDescriptor(m, n, a, b, d, major_a, major_b, bool(word >> 13 & 1), bool(word >> 14 & 1), kind)
 
 
 def problem(d: InstructionDescriptor, cta_group: int = 1, ws: bool = False, inside: bool = False) -> str:

@@ -209,6 +209,12 @@ def common_fields(tile: SharedTile) -> int:
     return word
 
 
+def common_tile(word: int, swizzle: int, major: str) -> SharedTile:
+    """The tile of a word with `common_fields`."""
+    start, leading, stride = ((word >> at & _FIELD) << 4 for at in (0, 16, 32))
+    return SharedTile(start, leading, stride, swizzle, major, word >> 49 & 0b111)
+
+
 def encode_sm90(tile: SharedTile) -> int:
     """The descriptor of wgmma. Raises `DescriptorError` if a value does not fit its field."""
     return common_fields(tile) | _SM90_SWIZZLES.index(tile.swizzle) << 62
@@ -226,11 +232,4 @@ def decode_sm90(word: int, major: str = "k") -> SharedTile:
             f"({word & _SM90_UNUSED:#018x}): each field holds (x & 0x3FFFF) >> 4 at bit 0, 16 or 32, "
             f"the base offset stands at bit 49, the swizzle at bit 62.{hint}"
         )
-    return SharedTile(
-        (word & _FIELD) << 4,
-        (word >> 16 & _FIELD) << 4,
-        (word >> 32 & _FIELD) << 4,
-        _SM90_SWIZZLES[word >> 62],
-        major,
-        word >> 49 & 0b111,
-    )
+    return common_tile(word, _SM90_SWIZZLES[word >> 62], major)

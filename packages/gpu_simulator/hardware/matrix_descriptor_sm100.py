@@ -15,12 +15,11 @@ All other bits are 0. Source: PTX ISA, "tcgen05: Shared Memory Descriptor".
 
 from __future__ import annotations
 
-from gpu_simulator.hardware.matrix_descriptor import DescriptorError, SharedTile, common_fields
+from gpu_simulator.hardware.matrix_descriptor import DescriptorError, SharedTile, common_fields, common_tile
 
 VERSION = 0b001
 SWIZZLES = {0: 0, 2: 128, 4: 64, 6: 32}
 CODES = {width: code for code, width in SWIZZLES.items()}
-_FIELD = (1 << 14) - 1
 _UNUSED = 0b11 << 14 | 0b11 << 30 | 0xFF << 53
 
 
@@ -61,11 +60,4 @@ def decode_sm100(word: int, major: str = "k") -> SharedTile:
             f"The descriptor {word:#018x} names the swizzle {code} at bits 61 to 63, which does not "
             "exist: 0 none, 2 128 bytes, 4 64 bytes, 6 32 bytes."
         )
-    return SharedTile(
-        (word & _FIELD) << 4,
-        (word >> 16 & _FIELD) << 4,
-        (word >> 32 & _FIELD) << 4,
-        SWIZZLES[code],
-        major,
-        word >> 49 & 0b111,
-    )
+    return common_tile(word, SWIZZLES[code], major)

@@ -104,10 +104,10 @@ def _counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def listed(numbers: Sequence[int] | Iterable[int], one: str, several: str = "") -> str:
+def listed(numbers: Sequence[int] | Iterable[int], one: str) -> str:
     """Numbers in words, such as "lanes 0, 1, 2 … 31"; only a few of many."""
     items = [f"{number:,}" for number in numbers]
-    name = one if len(items) == 1 else several or one + "s"
+    name = one if len(items) == 1 else one + "s"
     if len(items) > LISTED:
         return f"{name} {', '.join(items[: LISTED - 1])} … {items[-1]}"
     return f"{name} {', '.join(items)}"

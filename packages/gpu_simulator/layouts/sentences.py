@@ -7,6 +7,8 @@ import textwrap
 from gpu_simulator.layouts.candidates import Padding
 from gpu_simulator.layouts.trials import ArrayStudy
 
+WIDTH = 108  # characters of a line of notes
+
 
 def verdict(study: ArrayStudy) -> str:
     """The result of a study, in a sentence."""
@@ -33,8 +35,12 @@ def notes(study: ArrayStudy) -> list[str]:
         f"address and counted again with the simulator's model of the banks, so change all lines that use it. "
         f"An access of {widest} bytes stays in one piece and aligned."
     ]
-    if any(isinstance(layout, Padding) and layout.row_bytes == layout.array.row_bytes for layout in layouts):
+    declared = [one for one in layouts if isinstance(one, Padding) and one.row_bytes == one.array.row_bytes]
+    if declared:
         found.append("With another declaration (keep its alignment), the indices stay as they are.")
+    cheapest = [trial.layout for trial in study.best if trial.total == study.best[0].total]
+    if any(one in declared for one in cheapest) and not all(isinstance(one, Padding) for one in cheapest):
+        found.append("A padding costs no more here than the best swizzle; the swizzle needs no more memory than now.")
     if any("column" in code for code in codes):
         found.append("row and column are the indices that you write now.")
     if any("(&" in code for code in codes):
@@ -46,12 +52,12 @@ def notes(study: ArrayStudy) -> list[str]:
     return found
 
 
-def lines(study: ArrayStudy, width: int = 108) -> list[str]:
-    """Lines of text: the verdict, a row for each of the best layouts, and the notes in lines of `width` characters."""
+def lines(study: ArrayStudy) -> list[str]:
+    """Lines of text: the verdict, a row for each of the best layouts, and the notes in lines of `WIDTH` characters."""
     rows = [("layout", "in C++", "bytes", "wavefronts")]
     rows += [("as it is", "", f"{study.array.size:,}", f"{study.total:,}")]
     rows += [(t.layout.title, t.layout.code, f"{t.layout.bytes:,}", f"{t.total:,}") for t in study.best]
     first, second, third, fourth = (max(map(len, column)) for column in zip(*rows, strict=True))
     table = [f"  {a:<{first}}  {b:<{second}}  {c:>{third}}  {d:>{fourth}}" for a, b, c, d in rows]
-    told = textwrap.wrap(" ".join(notes(study)), width, initial_indent="  ", subsequent_indent="  ")
+    told = textwrap.wrap(" ".join(notes(study)), WIDTH, initial_indent="  ", subsequent_indent="  ")
     return [verdict(study), *(table if study.best else []), *told]

@@ -18,7 +18,8 @@ from gpu_simulator.ptx.source_names import SourceNames
 ELEMENT = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 SHIFT = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 PARAMETERS = "the kernel's parameters"
-WORD = 8  # bytes, of one number
+SCALAR = 8  # bytes of one number, at most
+WORD = 4
 NULL = 0x100  # addresses below are null pointers, with an offset in a structure perhaps
 
 
@@ -113,7 +114,7 @@ class BlockMemory:
         self.check_used(lanes, site, address, picked, used, width)
 
     def check_used(self, lanes, site: int, address, picked, used, width: int) -> None:
-        if int(used.max()) + width > self.size:
+        if (last := int(used.max()) + width) > self.size and last > whole_words(self.resident, site, width, self.size):
             self.out_of_bounds(lanes, site, address, picked, width)
         if width > 1 and int(np.bitwise_or.reduce(used, axis=None)) & (width - 1):
             misaligned(self.resident, lanes, site, self.space, address, picked, width)
@@ -204,11 +205,16 @@ class GlobalMemory:
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.unset: set[int] = set()  # numbers of the allocations that begin uninitialised
+        self.aside: set[int] = set()  # and of those that no kernel means when it passes the end of an array
         first = program.global_size
         end = first + len(parameters)
         for start, size, name in program.global_variables:
+            variable = program.module.variables.get(name)
+            if variable is not None and variable.space == "const" and size <= SCALAR:
+                self.aside.add(len(self.names))
             self.add(start, size, source_name(name))
         if parameters:
+            self.aside.add(len(self.names))
             self.add(GLOBAL_BASE + first, len(parameters), PARAMETERS)
         for place, (name, buffer) in sorted(zip(places, buffers, strict=True), key=lambda item: item[0]):
             self.add(GLOBAL_BASE + place, buffer.nbytes, name)
@@ -328,6 +334,7 @@ class GlobalMemory:
         at = addresses[positions]
         starts, ends = np.array(self.starts or [0], np.uint64), np.array(self.ends or [0], np.uint64)
         found = np.searchsorted(starts, at, side="right").astype(np.int64) - 1
+        ends = whole_words(resident, site, width, ends)
         behind = at + np.uint64(width)  # wraps at the end of the address space
         bad = (found < 0) | (behind > ends[np.maximum(found, 0)]) | (behind < at)
         if not bad.any():
@@ -356,8 +363,7 @@ class GlobalMemory:
         """The position of an address relative to the nearest allocations on both sides of it, in words."""
         if where < NULL:
             return "a null pointer"
-        arrays = [n for n in range(len(self.starts)) if self.names[n] != PARAMETERS]
-        known = [n for n in arrays if self.ends[n] - self.starts[n] > WORD] or arrays  # a single constant helps nobody
+        known = [n for n in range(len(self.starts)) if n not in self.aside]
         if not known:
             return "where nothing is allocated"
         if where < GLOBAL_BASE >> 1:
@@ -392,6 +398,18 @@ class GlobalMemory:
                 said.append((where - self.ends[n], False, f"bytes past the end of {name}"))
         nearest = [min(side) for side in ([x for x in said if x[1] == before] for before in (False, True)) if side]
         return " and ".join(f"{distance:,} {words}" for distance, _, words in sorted(nearest))
+
+
+def around_a_byte(item) -> bool:
+    """Whether an access may be of those by which libcu++ updates an atomic byte: load and CAS of the word around it."""
+    strong_load = item.family == "ld" and not {"relaxed", "acquire"}.isdisjoint(item.parts)
+    return "b32" in item.parts and (strong_load or "cas" in item.parts)
+
+
+def whole_words(resident, site: int, width: int, size: int | np.ndarray) -> int | np.ndarray:
+    """The size of a memory for an access: `around_a_byte` with its whole last word, as GPUs give out no part of one."""
+    whole = width == WORD and around_a_byte(resident.program.sites[site])
+    return (size + WORD - 1) // WORD * WORD if whole else size
 
 
 def misaligned(resident, lanes, site, space: str, address, picked, width: int):

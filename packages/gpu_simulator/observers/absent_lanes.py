@@ -24,16 +24,12 @@ class AbsentLanes:
         reader, source = int(lanes.lane_numbers()[at]), int(sources[at])
         ended = resident.pc[reader // 32 * 32 + source] == DONE
         why = "has ended" if ended else "does not execute this shuffle with it"
-        self.hazards.add(
-            "absent lane",
-            site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("absent lane", site):
+            say(
                 f"{resident.describe(site)}: {resident.name_lane(reader)} takes a value from lane {source} of its "
                 f"warp, which {why}: the value is undefined. A lane may only take values from lanes that execute the "
                 "shuffle and that its mask names."
-            ),
-        )
+            )
 
     def arrived(self, arrival: Arrival) -> None:
         """Note the lanes of arriving warps that do not arrive with them, and neither have ended nor will at once.
@@ -62,16 +58,12 @@ class AbsentLanes:
     def _left_out(self, arrival: Arrival, lanes: np.ndarray) -> None:
         resident = self.resident
         warp = int(lanes[0]) // 32 % resident.warps_per_block
-        self.hazards.add(
-            "absent lane",
-            arrival.site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("absent lane", arrival.site):
+            say(
                 f"{resident.describe(arrival.site)}: lanes {spans(lanes & 31)} of warp {warp} do not come to this "
                 f"barrier, in {resident.name_block(arrival.block)}, and have not ended when their warp arrives. All "
                 "lanes of a warp have to execute __syncthreads() together; what happens otherwise is undefined."
-            ),
-        )
+            )
 
     def partial_warps(self, lanes, site: int, rows, partial) -> None:
         """Report an .aligned instruction that only some lanes of a warp execute. Lanes that have ended are missing too.
@@ -85,13 +77,9 @@ class AbsentLanes:
         warp = lane // 32 % resident.warps_per_block
         ended = (resident.pc[lane + missing] == DONE).all()
         verb = "have ended" if ended else "do not execute it"
-        self.hazards.add(
-            "absent lane",
-            site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("absent lane", site):
+            say(
                 f"{resident.describe(site)}: lanes {spans(missing)} of warp {warp} {verb}, in "
                 f"{resident.name_block(int(resident.block_of_lane[lane]))}. All 32 lanes of a warp have to execute "
                 "this instruction together; what happens otherwise is undefined."
-            ),
-        )
+            )

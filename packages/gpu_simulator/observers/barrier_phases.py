@@ -60,16 +60,12 @@ class BarrierPhases:
         """counts: the threads of the last phase if nobody waited for it, and those that this arrival names; or 0."""
         resident = self.resident
         launch, where = resident.launch, resident.describe
-        self.hazards.add(
-            "early arrival",
-            site,
-            other,
-            lambda: (
+        if say := self.hazards.new("early arrival", site, other):
+            say(
                 f"{where(site)}: {resident.name_lane(lane - self.detector.first_lane)} arrives at barrier {number}, "
                 f"and nothing tells it that the last phase of this barrier is over, for which "
                 f"{thread_of(launch, other_lane)} arrived at {where(other)}. " + _remedy(*counts)
-            ),
-        )
+            )
 
 
 def _remedy(unheard: int, expected: int) -> str:

@@ -81,16 +81,12 @@ class ClusterChecker:
     def _arrived_blindly(self, site: int, lane: int) -> None:
         """Report a thread that arrives again without having waited since its last arrival."""
         resident = self.resident
-        self.hazards.add(
-            "missing wait",
-            site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("missing wait", site):
+            say(
                 f"{resident.describe(site)}: {resident.name_lane(lane)} arrives again at "
                 "barrier.cluster and has not waited since its last arrival: the others may not have come yet, and each "
                 "thread arrives once before all have. It needs barrier.cluster.wait in between."
-            ),
-        )
+            )
 
     def cluster_passed(self, numbers, cluster: int, turn: int) -> None:
         """Threads have waited for a round that is complete: they acquire what it published."""
@@ -152,16 +148,12 @@ class ClusterChecker:
 
     def _not_begun(self, site: int, lane: int, block: int) -> None:
         resident = self.resident
-        self.hazards.add(
-            "missing wait",
-            site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("missing wait", site):
+            say(
                 f"{resident.describe(site)}: {resident.name_lane(lane)} uses the shared memory of "
                 f"{resident.name_block(block)}, which may not have started yet: let all blocks of the cluster meet at "
                 "barrier.cluster (cluster.sync()) before the first of these accesses."
-            ),
-        )
+            )
 
     def threads_ended(self) -> None:
         """Report accesses to the shared memory of a block that do not happen before its last thread ends."""
@@ -178,16 +170,12 @@ class ClusterChecker:
                     self._leaves_copy(block, load)
 
     def _leaves_copy(self, block: int, load) -> None:
-        self.hazards.add(
-            "missing wait",
-            load.site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("missing wait", load.site):
+            say(
                 f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this copy may "
                 "still be reading its shared memory; it has to stay until the other block has waited for the mbarrier "
                 "of the copy."
-            ),
-        )
+            )
 
     def _left(self, block: int, column: int) -> None:
         resident, order = self.resident, self.order
@@ -198,13 +186,9 @@ class ClusterChecker:
         bad = order.unordered(lanes, before, False)
         if bad is None or not bad.all():
             return
-        self.hazards.add(
-            "missing wait",
-            site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("missing wait", site):
+            say(
                 f"{resident.describe(site)}: {resident.name_lane(lane)} uses the shared memory of "
                 f"{resident.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
                 "cluster meet at barrier.cluster before they end."
-            ),
-        )
+            )

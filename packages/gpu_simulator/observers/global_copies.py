@@ -132,12 +132,8 @@ class GlobalCopies:
             ),
             -1,
         )
-        self.hazards.add(
-            "missing wait",
-            access.site,
-            site,
-            lambda: (
+        if say := self.hazards.new("missing wait", access.site, site):
+            say(
                 f"{words.here(access.site)} {access.verb} {words.place} while the copy at {words.site(site)} may still "
                 f"be {doing} it; its thread needs {wait}{' (without .read)' if doing == 'writing' else ''} before."
-            ),
-        )
+            )

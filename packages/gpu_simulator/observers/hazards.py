@@ -137,14 +137,22 @@ class Hazards:
         """An allocation has been freed, and its place is used for a new one."""
         self.arrays.pop(number, None)
 
-    def add(
-        self, kind: str, site: int, other: int, sentence: Callable[[], str], reach: int = 0, severity: str = ERROR
-    ) -> None:
-        """Add a finding unless there is one of this kind at the same two lines. sentence: a function that gives it."""
+    def new(
+        self, kind: str, site: int, other: int = -1, reach: int = 0, severity: str = ERROR
+    ) -> Callable[[str], None] | None:
+        """A function that adds a finding with a sentence; None if there is one of this kind at the same two lines.
+
+        site: of the instruction that is reported.   other: that of an earlier one, -1 without.
+        """
         key = (kind, self.where[site], self.where[other] if other >= 0 else None)
         place = self._seen.get(key, len(self.found))
         worse = place == len(self.found) or self.found[place].severity == SUSPICIOUS != severity
-        if worse or reach > self.found[place].reach:  # keep the widest race of the same two lines
+        if not worse and reach <= self.found[place].reach:  # keep the widest race of the same two lines
+            return None
+
+        def say(sentence: str) -> None:
             self._seen[key] = place
             item = self.launch.program.sites[site]
-            self.found[place : place + 1] = [hazard_at(item, kind, sentence(), reach, severity)]
+            self.found[place : place + 1] = [hazard_at(item, kind, sentence, reach, severity)]
+
+        return say

@@ -110,29 +110,21 @@ class MbarrierUsers:
         who = thread_of(resident.launch, user)
         if whose != resident.block_of_lane[lane]:
             who = f"{resident.name_block(int(whose))}, {who}"
-        self.hazards.add(
-            "missing wait",
-            site,
-            other,
-            lambda: (
+        if say := self.hazards.new("missing wait", site, other):
+            say(
                 f"{start} {who} may still be using ({verb} at {where}): nothing orders the two. All threads that use "
                 "an mbarrier have to meet after their last use, at __syncthreads() for example, before one of them "
                 "invalidates it."
-            ),
-        )
+            )
 
     def _by_copy(self, site: int, lane: int, barrier, load) -> None:
         start, where = self._start(site, lane, barrier), self.resident.describe(load.site)
         what = "copy" if load.products is None else "commit"
-        self.hazards.add(
-            "missing wait",
-            site,
-            load.site,
-            lambda: (
+        if say := self.hazards.new("missing wait", site, load.site):
+            say(
                 f"{start} the {what} at {where} may still be using: no thread has waited for the end of phase "
                 f"{load.phase} (parity {load.phase & 1}), which counts it."
-            ),
-        )
+            )
 
 
 def _counts_its_users(item) -> bool:

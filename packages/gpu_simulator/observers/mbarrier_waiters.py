@@ -7,8 +7,6 @@ arrival of the waiting threads, or of threads that know of them.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from gpu_simulator.observers.severities import SUSPICIOUS
@@ -35,8 +33,8 @@ class MbarrierWaiters:
         for warp, (phase, event, site, lane) in record.waits.items():
             if phase != ended - 1 or event <= max(self.order.floor, self._known(record, warp)) or told.chains:
                 continue
-            say = partial(self._said, site, lane, phase, barrier)
-            self.hazards.add("early arrival", site, -1, say, severity=SUSPICIOUS)
+            if say := self.hazards.new("early arrival", site, severity=SUSPICIOUS):
+                say(self._said(site, lane, phase, barrier))
 
     def _said(self, site: int, lane: int, phase: int, barrier) -> str:
         return (

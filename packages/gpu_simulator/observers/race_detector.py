@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_simulator.machine.barriers import Arrival
 from gpu_simulator.machine.mbarrier_messages import last_wait
-from gpu_simulator.machine.memory import within_variable
+from gpu_simulator.machine.memory import around_a_byte, within_variable
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.observers.absent_lanes import AbsentLanes
 from gpu_simulator.observers.access import Access, by_array, bytes_of
@@ -184,9 +184,8 @@ class RaceDetector(Observer):
         row, column = found[0]
         other = int(self.hazards.site_of[before[row, column] >> LANE_BITS])
         words = self.words(access, row, column)
-        self.hazards.add(
-            "read-only load", access.site, other, lambda: changed(words, access.site, access.verb, past, other)
-        )
+        if say := self.hazards.new("read-only load", access.site, other):
+            say(changed(words, access.site, access.verb, past, other))
 
     # ---- Checks ----
 
@@ -247,14 +246,10 @@ class RaceDetector(Observer):
             step = "counted"
         guessed = bool(self.hazards.accesses.atomic[updated]) and self.hazards.guessed(read)
         step = "guessed" if guessed else step
-        self.hazards.add(
-            "race",
-            access.site,
-            other,
-            lambda: explain(words, access.site, access.verb, lane, past, other, equal, together, step or strength),
-            reach,
-            SUSPICIOUS if equal or passed_on or guessed else RACE,
-        )
+        if say := self.hazards.new(
+            "race", access.site, other, reach=reach, severity=SUSPICIOUS if equal or passed_on or guessed else RACE
+        ):
+            say(explain(words, access.site, access.verb, lane, past, other, equal, together, step or strength))
 
     def _exchanged_since(self, before: int, lane: int, other: int) -> bool:
         """Whether two lanes of one warp have met in their last shfl, vote, match or redux, after an access of one."""
@@ -290,6 +285,10 @@ class RaceDetector(Observer):
         """Report a read of what nothing has written. last: the last writes, or None if it does not matter."""
         if last is None or last.all():
             return
+        if around_a_byte(self.resident.program.sites[access.site]):
+            last = np.broadcast_to(last.max(1, keepdims=True), last.shape)  # the bytes beside it stay as they are
+            if last.all():
+                return
         row, column = np.argwhere(last == 0)[0]
         words = self.words(access, row, column)
         program, site, later = self.resident.program, access.site, ""
@@ -297,17 +296,12 @@ class RaceDetector(Observer):
             at = int(access.cells[row, column]) * access.shadow.cell % self.resident.shared_stride
             later = later_store(self.resident, access.lanes - self.first_lane, words.lane - self.first_lane, at)
         padding = access.verb == "reads" and self.hazards.may_copy_padding(site) and is_padding(program, site, last)
-        self.hazards.add(
-            "uninitialised read",
-            access.site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("uninitialised read", access.site, severity=SUSPICIOUS if padding else ERROR):
+            say(
                 f"{words.here(access.site)} {access.verb} {words.place}, which {later or 'nothing has written'}."
                 + " The lanes of a warp do not keep step; it needs __syncwarp() between the two." * bool(later)
                 + " What is read is only copied: if it is the padding of a struct, it does no harm." * padding
-            ),
-            severity=SUSPICIOUS if padding else ERROR,
-        )
+            )
 
     def _in_flight(self, access: Access, row, column) -> bool:
         cell = int(access.cells[row, column])
@@ -318,12 +312,8 @@ class RaceDetector(Observer):
         missing, waited = self._groups_missing(cell), ""
         if load is not None:
             waited = last_wait(self.resident.mbarriers, load.key, load.phase, words.lane - self.first_lane)
-        self.hazards.add(
-            "missing wait",
-            access.site,
-            other,
-            lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase, missing) + waited,
-        )
+        if say := self.hazards.new("missing wait", access.site, other):
+            say(in_flight(words, access, other, held == READ, barrier, load and load.phase, missing) + waited)
         return load is not None
 
     def words(self, access: Access, row, column) -> Words:
@@ -431,14 +421,9 @@ class RaceDetector(Observer):
         counted = any(arrival.expected is not None for arrival in arrivals)  # the instruction gives a thread count
         if not counted and len(sites) > 1:
             describe = self.resident.describe
-            self.hazards.add(
-                "divergent barrier",
-                sites[1],
-                sites[0],
-                lambda: (
+            if say := self.hazards.new("divergent barrier", sites[1], sites[0], severity=SUSPICIOUS):
+                say(
                     f"{describe(sites[1])}: threads of one block met at different __syncthreads(); "
                     f"the others stood at "
                     f"{describe(sites[0])}. Every thread of the block must reach the same one."
-                ),
-                severity=SUSPICIOUS,
-            )
+                )

@@ -93,6 +93,36 @@ def reach_of(launch, lane: int, other_lane: int) -> int:
     return LANES if lane >> 5 == other_lane >> 5 else WARPS
 
 
+# Why two accesses race, where `explain` is given a step that says it alone.
+_WHY = {
+    "scope": (
+        "both are atomic, volatile, acquire or release, but the scope of one of them is its own block; they need "
+        "the scope of the device, as atomicAdd has it and atomicAdd_block has not."
+    ),
+    "size": (
+        "both are atomic, volatile, acquire or release, but of different sizes, so neither sees the other as one "
+        "access; use one size for this place."
+    ),
+    "passed on": (
+        "the lanes have exchanged what was read before this write, so it does no harm in practice; but shfl, vote, "
+        "match and redux promise no order of memory, as __syncwarp() does."
+    ),
+    "guessed": (
+        "the plain read only gives a first value, which atomicCAS compares with memory again, so an old one does "
+        "no harm; read through a volatile pointer, it is no race."
+    ),
+    "exchanged": (
+        "the lanes have met in a shfl, vote, match or redux since then, but these order no memory; it needs "
+        "__syncwarp()."
+    ),
+    "counted": (
+        "nothing orders the two blocks: a thread of that block has published something later, but its fence "
+        "orders its own stores. The threads of the block have to meet at __syncthreads() after their stores, and "
+        "before one of them counts the block, sets a flag or unlocks (within one warp __syncwarp() is enough)."
+    ),
+}
+
+
 def explain(
     words: Words,
     site: int,
@@ -114,6 +144,7 @@ def explain(
     who = thread_of(launch, other_lane)
     reach = reach_of(launch, lane, other_lane)
     one_block, one_warp = reach < BLOCKS, reach == LANES
+    fence = "__threadfence_block()" if one_block else "__threadfence()"
     copied = past == "wrote" and other >= 0 and launch.program.sites[other].family == "cp"
     together_in = size * launch.clusters.size
     one_cluster = words.shared and lane // together_in == other_lane // together_in
@@ -124,47 +155,18 @@ def explain(
         )
     if not one_block:
         who = f"{block_of(launch, other_lane)}, {who}"
-    if step == "scope":
-        why = (
-            "both are atomic, volatile, acquire or release, but the scope of one of them is its own block; they need "
-            "the scope of the device, as atomicAdd has it and atomicAdd_block has not."
-        )
-    elif step == "size":
-        why = (
-            "both are atomic, volatile, acquire or release, but of different sizes, so neither sees the other as one "
-            "access; use one size for this place."
-        )
+    if step in ("scope", "size"):
+        why = _WHY[step]
     elif together and one_warp:
         why = "which of the two values stays is not defined."
-    elif step == "passed on":
-        why = (
-            "the lanes have exchanged what was read before this write, so it does no harm in practice; but shfl, vote, "
-            "match and redux promise no order of memory, as __syncwarp() does."
-        )
-    elif step == "guessed":
-        why = (
-            "the plain read only gives a first value, which atomicCAS compares with memory again, so an old one does "
-            "no harm; read through a volatile pointer, it is no race."
-        )
-    elif step == "exchanged":
-        why = (
-            "the lanes have met in a shfl, vote, match or redux since then, but these order no memory; it needs "
-            "__syncwarp()."
-        )
-    elif step == "counted":
-        why = (
-            "nothing orders the two blocks: a thread of that block has published something later, but its fence "
-            "orders its own stores. The threads of the block have to meet at __syncthreads() after their stores, and "
-            "before one of them counts the block, sets a flag or unlocks (within one warp __syncwarp() is enough)."
-        )
+    elif step in _WHY:
+        why = _WHY[step]
     elif step == "acquire":
-        fence = "__threadfence_block()" if one_block else "__threadfence()"
         why = (
             "it has seen an atomic or volatile write that was made later, but there is no fence between that read and "
             f"this access; it needs {fence} there."
         )
     elif step == "publish" and not one_warp:
-        fence = "__threadfence_block()" if one_block else "__threadfence()"
         why = (
             "an atomic or volatile write was made later and has been seen, but there is no fence between the access "
             f"and that write; it needs {fence} there."

@@ -91,17 +91,13 @@ class RegisterShares:
 
     def _stuck(self, wanted: list[tuple[int, Share]], free: int, late: tuple[int, Share]) -> None:
         (warp, share), need = wanted[0], LANES * sum(share.change for _, share in wanted)
-        self.hazards.add(
-            "missing wait",
-            share.site,
-            late[1].site,
-            lambda: (
+        if say := self.hazards.new("missing wait", share.site, late[1].site):
+            say(
                 f"{self.resident.describe(share.site)}: {self._name(warp)} and {len(wanted) - 1} other warps wait here "
                 f"for {need:,} registers, of which {free:,} are free. Others are given back at "
                 f"{self.resident.describe(late[1].site)}, but only after something that happens behind this wait. On a "
                 "GPU both wait for ever."
-            ),
-        )
+            )
 
     def _never(self, wanted: list[tuple[int, Share]], shares: list[tuple[int, Share]]) -> None:
         """Report requests for more registers than the block has, whoever gives some back."""
@@ -111,17 +107,13 @@ class RegisterShares:
         counts = sorted(Counter(held.values()).items(), reverse=True)
         terms = " + ".join(f"{LANES * warps} threads × {count}" for count, warps in counts)
         need, have = (LANES * sum(numbers) for numbers in (held.values(), [self.at_launch] * own))
-        self.hazards.add(
-            "missing wait",
-            share.site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("missing wait", share.site):
+            say(
                 f"{self.resident.describe(share.site)}: {self._name(warp)} asks for {self._count(share.site)} "
                 f"registers a thread, which it can never get: {terms} = {need:,}, and this block has at most "
                 f"{LANES * own} threads × {self.at_launch} = {have:,}. On a GPU it waits for ever: "
                 "ask for fewer, or let other warps give back more (setmaxnreg.dec)."
-            ),
-        )
+            )
 
     def _count(self, site: int) -> int:
         return int(self.resident.program.sites[site].operands[0].text, 0)
@@ -139,17 +131,13 @@ class RegisterShares:
             if site is None or self._what(site) == self._what(instead):
                 continue
             does = "executes no such instruction" if instead is None else f"executes {self._what(instead)}"
-            self.hazards.add(
-                "divergent barrier",
-                site,
-                -1,
-                lambda site=site, number=number, does=does: (
+            if say := self.hazards.new("divergent barrier", site):
+                say(
                     f"{self.resident.describe(site)}: {self._name(warp)} executes {self._what(site)} as number "
                     f"{number} of its setmaxnreg, where warp {other % self.resident.warps_per_block} of the same "
                     f"warpgroup {does}. All four warps of a warpgroup have to execute the same ones, because registers "
                     "are given and taken by warpgroup; otherwise what happens is undefined."
-                ),
-            )
+                )
             return
 
     def _what(self, site: int | None) -> str:

@@ -117,10 +117,5 @@ class StrongOrder:
         atomic = self.hazards.accesses.atomic
         # Volatile loads and stores of one warp: code from before Volta, which takes the lanes to be in step.
         in_step = lane >> 5 == words.lane >> 5 and not (atomic[access.site] or atomic[other])
-        self.hazards.add(
-            "unordered read",
-            access.site,
-            other,
-            lambda: unordered_read(words, access.site, access.verb, lane, past, other),
-            severity=RACE if in_step else SUSPICIOUS,
-        )
+        if say := self.hazards.new("unordered read", access.site, other, severity=RACE if in_step else SUSPICIOUS):
+            say(unordered_read(words, access.site, access.verb, lane, past, other))

@@ -77,16 +77,12 @@ class WgmmaChecker:
         both = mine[np.isin(mine, groups)]
         if len(both):
             what = "a register of A" if common[0] in kind.a else "an accumulator"
-            self.hazards.add(
-                "missing wait",
-                site,
-                flight.site,
-                lambda: (
+            if say := self.hazards.new("missing wait", site, flight.site):
+                say(
                     f"{self.resident.describe(site)}: {self.groups.name(int(both[0]))} {verb} "
                     f"{self._register(common[0])}, {what} of {self.resident.describe(flight.site)}, which may still be "
                     "in flight: wgmma.commit_group and a wgmma.wait_group that covers it have to come before."
-                ),
-            )
+                )
 
     def _registers_of(self, flight) -> None:
         """Check the registers of a wgmma that is being issued."""
@@ -94,15 +90,11 @@ class WgmmaChecker:
         fenced = self.fenced[groups]
         if not fenced.all():
             group = int(groups[np.argmin(fenced)])
-            self.hazards.add(
-                "missing fence",
-                site,
-                -1,
-                lambda: (
+            if say := self.hazards.new("missing fence", site):
+                say(
                     f"{self.resident.describe(site)}: {self.groups.name(group)} has executed no wgmma.fence before its "
                     "first wgmma: it sees the registers of the warpgroup only after one."
-                ),
-            )
+                )
         for register in (*kind.d, *kind.a):
             found = self.used.get(register)
             if found is None:
@@ -132,15 +124,11 @@ class WgmmaChecker:
         time[groups], sites[groups] = self.time, site
 
     def _unfenced(self, site: int, group: int, other: int, what: str) -> None:
-        self.hazards.add(
-            "missing fence",
-            site,
-            other,
-            lambda: (
+        if say := self.hazards.new("missing fence", site, other):
+            say(
                 f"{self.resident.describe(site)}: {self.groups.name(group)} takes {what} which it used at "
                 f"{self.resident.describe(other)}, and no wgmma.fence stands between the two."
-            ),
-        )
+            )
 
     # ---- Shared memory ----
 
@@ -198,16 +186,12 @@ class WgmmaChecker:
 
     def _overwrites(self, words: Words, access: Access, flight, group: int) -> None:
         who = self.groups.name(group).rsplit(", ", 1)[1]
-        self.hazards.add(
-            "missing wait",
-            access.site,
-            flight.site,
-            lambda: (
+        if say := self.hazards.new("missing wait", access.site, flight.site):
+            say(
                 f"{words.here(access.site)} {access.verb} {words.place} while {self.resident.describe(flight.site)} of "
                 f"{who} may still be reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write "
                 "there."
-            ),
-        )
+            )
 
     def wgmma_waited(self, flight, done) -> None:
         """Some groups of a wgmma have waited for it."""
@@ -229,15 +213,11 @@ class WgmmaChecker:
         """Report wgmma that are in flight when the blocks have ended."""
         for flight in flights:
             group = int(flight.groups[np.argmax(flight.left)])
-            self.hazards.add(
-                "missing wait",
-                flight.site,
-                -1,
-                lambda flight=flight, group=group: (
+            if say := self.hazards.new("missing wait", flight.site):
+                say(
                     f"{self.resident.describe(flight.site)}: {self.groups.name(group)} ends while this wgmma may still "
                     "be in flight: no wgmma.wait_group covers it."
-                ),
-            )
+                )
 
     # ---- Pieces ----
 

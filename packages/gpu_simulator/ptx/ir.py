@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Register(NamedTuple):
     """A virtual register: its number in the function, its PTX type such as "b32", its name in the text."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # of a tuple it is a method
     type: str
     name: str
 
@@ -39,6 +39,11 @@ class Vector(NamedTuple):
     """{a, b, …}: operands in braces."""
 
     items: tuple
+
+
+def items_of(operand: Any) -> tuple:
+    """The operands of a vector; of another operand, it alone."""
+    return operand.items if type(operand) is Vector else (operand,)
 
 
 class Memory(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,23 +29,14 @@ _SHAPES = {
     "e4m3": ("m16n8k32",),
     "e5m2": ("m16n8k32",),
 }
-_SPARSE_SHAPES = {
-    "f16": ("m16n8k16", "m16n8k32"),
-    "bf16": ("m16n8k16", "m16n8k32"),
-    "tf32": ("m16n8k8", "m16n8k16"),
-    "s8": ("m16n8k32", "m16n8k64"),
-    "u8": ("m16n8k32", "m16n8k64"),
-    "e4m3": ("m16n8k64",),
-    "e5m2": ("m16n8k64",),
+_SPARSE_SHAPES = {  # their k counts the zeros of A
+    kind: tuple(f"m16n8k{2 * int(shape[6:])}" for shape in shapes if shape.startswith("m16n8k"))
+    for kind, shapes in _SHAPES.items()
 }
 _ACCUMULATORS = {
-    "f16": ("f16", "f32"),
-    "bf16": ("f32",),
-    "tf32": ("f32",),
-    "s8": ("s32",),
-    "u8": ("s32",),
-    "e4m3": ("f16", "f32"),
-    "e5m2": ("f16", "f32"),
+    **dict.fromkeys(("f16", "e4m3", "e5m2"), ("f16", "f32")),
+    **dict.fromkeys(("bf16", "tf32"), ("f32",)),
+    **dict.fromkeys(("s8", "u8"), ("s32",)),
 }
 _MIXED = ({"s8", "u8"}, {"e4m3", "e5m2"})  # A and B may have different types of one of these sets
 
@@ -62,7 +54,7 @@ def sparse(parts: tuple[str, ...]) -> Form | None:
     return _form(parts[4:], _SPARSE_SHAPES) if known else None
 
 
-def _form(parts, shapes: dict[str, tuple[str, ...]]) -> Form | None:
+def _form(parts: Sequence[str], shapes: dict[str, tuple[str, ...]]) -> Form | None:
     """The form of the modifiers after .aligned; None if `shapes`, by the type of A, does not have it."""
     if len(parts) != 7 or tuple(parts[1:3]) != ("row", "col"):
         return None

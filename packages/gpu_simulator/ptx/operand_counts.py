@@ -10,7 +10,7 @@ _COUNTS = {
     2: """abs neg not cnot sqrt rcp rsqrt sin cos lg2 ex2 tanh popc clz bfind brev cvt mov cvta isspacep testp ld ldu st
     red vote elect ldmatrix stmatrix movmatrix wmma getctarank""",
     3: """add sub mul div rem min max and or xor shl shr copysign setp set atom match redux mapa mul24 bmsk szext addc
-    subc vabsdiff4 vadd4 vsub4 vmin4 vmax4 vavrg4 vadd vsub vmin vmax""",
+    subc vabsdiff2 vabsdiff4 vadd4 vsub4 vmin4 vmax4 vavrg4 vadd vsub vmin vmax""",
     4: "fns vmad mad fma selp slct shf bfe prmt shfl mma mad24 sad dp4a dp2a madc",
     5: "lop3 bfi",
 }
@@ -59,7 +59,7 @@ _TYPES = {
     "redux": "u32 s32 b32 f32",
     "vote": "pred b32",
     "fns": "b32",
-    "vadd vsub vmin vmax vmad dp4a dp2a vabsdiff4 vadd4 vsub4 vmin4 vmax4 vavrg4": "u32 s32",
+    "vadd vsub vmin vmax vmad dp4a dp2a vabsdiff2 vabsdiff4 vadd4 vsub4 vmin4 vmax4 vavrg4": "u32 s32",
     "cvta mapa getctarank": "u32 u64",
     "ldmatrix stmatrix movmatrix": "b16 b8",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from gpu_simulator.ptx.ir import Group, Immediate, Memory, Negated, Pair, Part, Register, Special, Symbol, Vector
@@ -57,7 +58,7 @@ def integer(text: str) -> int:
 class OperandReader:
     """Reads operands. `lookup` finds a register or variable by its name. Every method raises `ValueError`."""
 
-    def __init__(self, lookup):
+    def __init__(self, lookup: Callable[[str], Any]) -> None:
         self.lookup = lookup
 
     def read_all(self, text: str) -> tuple:

@@ -29,7 +29,7 @@ _ALIASES = {
     "uchar": "unsigned char", "half": "__half", "half2": "__half2", "nv_bfloat16": "__nv_bfloat16",
     "nv_bfloat162": "__nv_bfloat162",
 }  # fmt: skip
-_NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)
+NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)
 _QUALIFIER = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|__grid_constant__|struct)\b")
 _DECLARED = re.compile(
     r"(?P<type>[\w:]+(?:\s+[\w:]+)*?)\s*(?P<star>[*&]*)\s*(?P<name>[A-Za-z_]\w*)?\s*(?P<open>\[.*)?$"
@@ -56,33 +56,12 @@ def parameters(entry: str, source: str = "") -> list[Parameter]:
 # ---- From the source ----
 
 
-def members(declared: str, source: str) -> list[Parameter]:
-    """The members of a struct in their order; of a member that is an array, each of its elements.
-
-    declared: a parameter or a type of `parameters`. [] of what is no struct of the source, and of one that has other
-    things than plain members, such as a constructor, a base class or a struct in it.
-    """
-    name, code = re.escape(_declared(declared).type), _NO_CODE.sub(" ", source)
-    found = re.search(rf"\bstruct\s+(?:(?:alignas|__align__)\s*\(\w+\)\s*)?{name}\s*\{{([^{{}}():]*)\}}", code)
-    found = found or re.search(rf"\btypedef\s+struct\b\s*\w*\s*\{{([^{{}}():]*)\}}\s*{name}\s*;", code)
-    made: list[Parameter] = []
-    for text in found[1].split(";") if found and name else ():
-        first, *others = [" ".join(_QUALIFIER.sub(" ", one).split()) for one in text.split(",")]
-        kind = re.sub(r"\s*\**\s*\w+\s*(?:\[.*)?$", "", first)
-        for one in [first, *(f"{kind} {other}" for other in others)] if first else ():
-            plain, *extents = re.split(r"\s*\[\s*(\w*)\s*\]\s*", one)[: 3 if "[" in one else 1]
-            if extents and not extents[0].isdecimal():
-                return []
-            made += [_declared(plain)] * int(extents[0] if extents else 1)
-    return [] if any(not one.type for one in made) else made
-
-
 def _of_the_source(name: str, source: str) -> list[Parameter]:
     """The parameters of the declarations of the kernel `name`; [] where they are not alike, or none is found."""
-    code = _NO_CODE.sub(" ", source)
+    code = NO_CODE.sub(" ", source)
     found = []
     for start in re.finditer(rf"__global__\b[^;{{}}]*?\b{re.escape(name)}\s*\(", code):
-        found.append([_declared(text) for text in _between_commas(code, start.end())])
+        found.append([declared(text) for text in _between_commas(code, start.end())])
     alike = found and all([one.type for one in other] == [one.type for one in found[0]] for other in found)
     return found[-1] if alike else []
 
@@ -101,7 +80,8 @@ def _between_commas(code: str, begin: int) -> list[str]:
     return parts if parts != [""] and parts != ["void"] else []
 
 
-def _declared(text: str) -> Parameter:
+def declared(text: str) -> Parameter:
+    """The type and the name in a declaration of one parameter, or of one member of a struct."""
     found = _DECLARED.fullmatch(" ".join(_QUALIFIER.sub(" ", text.partition("=")[0]).split()))
     if not found:
         return Parameter("", "")

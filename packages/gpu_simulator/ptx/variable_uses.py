@@ -43,12 +43,12 @@ def variable_uses(code: list[Instruction]) -> dict[str, Uses]:
         for number, operand in enumerate(item.operands):
             names = {*_named(operand), *(name for r in registers_in(operand) for name in holds.get(r, ()))}
             for name in names:
-                known = uses.setdefault(name, Uses())
+                use = uses.setdefault(name, Uses())
                 copies = item.family == "cp" and "bulk" not in item.parts and number == 1
                 if (item.family in _LOADS or copies) and type(operand) is Memory:
-                    known.loads.append(item)
+                    use.loads.append(item)
                 elif item.family in _TO_MEMORY:
-                    known.written = True
+                    use.written = True
     return uses
 
 

@@ -81,7 +81,7 @@ def _operands(item: Instruction, n: int, form: tuple) -> WgmmaForm:
     rest = item.operands[4:]
     if not all(type(operand) is Immediate for operand in rest):
         raise NoSuchForm("imm-scale and imm-trans are constants")
-    signs, majors = (1, 1), ["k", "k"]
+    signs, majors = [1, 1], ["k", "k"]
     if accumulator != "s32":
         values = [int(operand.text, 0) for operand in rest]
         transposable = BITS[a_type] == 16
@@ -96,7 +96,7 @@ def _operands(item: Instruction, n: int, form: tuple) -> WgmmaForm:
     return WgmmaForm(n, d, a, form, majors[0], majors[1], signs[0] * signs[1])
 
 
-def _registers(operand, count: int, what: str) -> tuple[int, ...]:
+def _registers(operand: object, count: int, what: str) -> tuple[int, ...]:
     items = operand.items if type(operand) is Vector else ()
     if len(items) != count or not all(type(item) is Register for item in items):
         raise NoSuchForm(f"the {what} takes {count} registers here, and {len(items)} stand there")
@@ -147,8 +147,8 @@ def registers_of(items: list[Instruction]) -> Registers:
     sources, reached = set(operands), dict(results)
     while found := [source.index for to, source in moves if to.index in sources and source.index not in sources]:
         sources.update(found)
-    while found := [to for to, source in moves if source.index in reached and to.index not in reached]:
-        reached.update((to.index, to) for to in found)
+    while fresh := [to for to, source in moves if source.index in reached and to.index not in reached]:
+        reached.update((to.index, to) for to in fresh)
     copies = {index: register for index, register in reached.items() if index in sources and index not in results}
     return Registers(results, frozenset(operands), frozenset(sources), copies)
 

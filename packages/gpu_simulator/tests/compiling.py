@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpu_simulator import compiler
-from gpu_simulator.compiler import nvrtc_library
+from gpu_simulator.compiler import clang, nvrtc_library
 from gpu_simulator.errors import MissingDependency
 
 USER = os.getuid() if hasattr(os, "getuid") else ""
@@ -31,6 +31,12 @@ def need_compiler() -> None:
     """Skip the test, or the module, if CUDA source cannot be compiled."""
     if not is_here():
         pytest.skip("NVRTC is not installed: pip install 'gpu_simulator[compiler]'", allow_module_level=True)
+
+
+def need_clang() -> None:
+    """Skip the test if clang is not installed."""
+    if not clang.installed():
+        pytest.skip("clang is not installed: pip install 'gpu_simulator[clang]'")
 
 
 def compile(source, **options):

@@ -6,7 +6,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.widgets.asleep import ASLEEP, VIEW, _picture, show_beside
+from gemm_lab.notebook.widgets.asleep import ASLEEP, VIEW, _pictures, show_beside
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab_lessons.shared.choices import Choices
 
@@ -46,7 +46,7 @@ def test_a_widget_says_what_it_is_and_how_it_comes_back(outputs, name):
     made = MADE[name]()
     words, view = outputs(made)
     assert VIEW not in words and VIEW in view
-    assert isinstance(made, Choices) or view.get("image/png", "") == _picture(view["text/plain"])
+    assert isinstance(made, Choices) or view.get("image/png", "") == _pictures().get(view["text/plain"], "")
     assert "\n" not in view["text/plain"] and len(view["text/plain"]) < 300
     assert name in words["text/html"] and "Run → Run All Above Selected Cell" in words["text/html"]
     assert f'class="{ASLEEP}"' in words["text/html"].partition(">")[2][:30]
@@ -57,7 +57,7 @@ def test_a_widget_of_the_series_brings_its_stored_picture(outputs):
     assert b64decode(view["image/png"]).startswith(b"\x89PNG") and view["text/plain"].startswith(
         "Swizzle explorer: 4 ro"
     )
-    assert _picture("Swizzle explorer: 5 rows") == "" and 'image/png"' not in str(outputs(widgets.fragments())[0])
+    assert "Swizzle explorer: 5 rows" not in _pictures() and 'image/png"' not in str(outputs(widgets.fragments())[0])
 
 
 def test_every_widget_has_such_words():

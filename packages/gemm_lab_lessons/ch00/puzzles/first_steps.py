@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.notebook.puzzle import Facts, register
-from gemm_lab.notebook.trying import Missed, call, expect, expect_all
+from gemm_lab.notebook.puzzle import Facts, Right, register, register_law
+from gemm_lab.notebook.trying import Missed, call, expect
 
 BLOCK = 32  # BLOCK_M and BLOCK_N of simt/01_naive
 _PRODUCTS = ("matmul", "dot", "inner", "einsum", "tensordot", "vdot")
@@ -75,57 +75,49 @@ def _compare_product(found: Any, a: np.ndarray, b: np.ndarray) -> None:
         raise Missed(f"For {asked}, D[{i}, {j}] is {found[i, j]:g}; it should be {terms} = {right[i, j]}.")
 
 
-@register(
+@register_law(
     "00_flop",
     title="The work of a product",
     task="Write flop(m, n, k): the floating-point operations of a product of an m × k matrix and a k × n matrix.",
     hint="How many elements does D have? How many multiply-adds does one of them take? Each of these counts as two.",
+    cases=[(1, 1, 1), (2, 2, 3), (64, 64, 64), (4, 8, 16), (1, 100, 10), (256, 128, 8)],
+    tried="sizes tried",
+    facts=[("64 × 64 × 64", f"{2 * 64**3:,} FLOP")],
 )
-def flop(answer: Callable[[int, int, int], int]) -> Facts:
-    sizes = [(1, 1, 1), (2, 2, 3), (64, 64, 64), (4, 8, 16), (1, 100, 10), (256, 128, 8)]
-
-    def why(m: int, n: int, k: int) -> str:
-        return (
-            f"D has {m} × {n} elements, and each is a sum of {k} products. The first product counts as added to zero."
-        )
-
-    tried = expect_all(answer, [((m, n, k), 2 * m * n * k) for m, n, k in sizes], why)
-    return [("sizes tried", str(tried)), ("64 × 64 × 64", f"{2 * 64**3:,} FLOP")]
+def flop(m: int, n: int, k: int) -> Right:
+    why = f"D has {m} × {n} elements, and each is a sum of {k} products. The first product counts as added to zero."
+    return 2 * m * n * k, why
 
 
-@register(
+@register_law(
     "00_blocks",
     title="Enough blocks for every element",
     task="Write blocks(m, n): how many blocks of 32 × 32 elements it takes to cover a D of m × n elements.",
     hint="Count the blocks along one side first. 33 rows need two blocks, although the second has only one row to do. "
     "In Python, -(-33 // 32) rounds up.",
+    cases=[(32, 32), (256, 256), (33, 32), (1, 1), (100, 100), (64, 96), (31, 65), (4096, 4096)],
+    tried="sizes tried",
 )
-def blocks(answer: Callable[[int, int], int]) -> Facts:
-    sizes = [(32, 32), (256, 256), (33, 32), (1, 1), (100, 100), (64, 96), (31, 65), (4096, 4096)]
-
-    def why(m: int, n: int) -> str:
-        rests = [side for side in (m, n) if side % BLOCK]
-        return f"{rests[0]} is no multiple of 32, and the rest needs a block, too." if rests else ""
-
-    tried = expect_all(answer, [((m, n), -(-m // BLOCK) * -(-n // BLOCK)) for m, n in sizes], why)
-    return [("sizes tried", str(tried))]
+def blocks(m: int, n: int) -> Right:
+    rests = [side for side in (m, n) if side % BLOCK]
+    why = f"{rests[0]} is no multiple of 32, and the rest needs a block, too." if rests else ""
+    return -(-m // BLOCK) * -(-n // BLOCK), why
 
 
-@register(
+@register_law(
     "00_who",
     title="The thread of an element",
     task="Write who(row, col): the tuple (block_x, block_y, thread) of the thread that computes D[row, col].",
     hint="Dividing by 32 tells which block, the remainder tells which place within it. Within a block, thread % 32 is "
     "the row and thread // 32 is the column. So which number has to be multiplied by 32?",
+    cases=[
+        *((0, 0), (1, 0), (0, 1), (31, 31), (32, 0), (0, 32), (40, 3), (33, 70)),
+        *np.random.default_rng(1).integers(0, 4096, (40, 2)).tolist(),
+    ],
+    tried="elements tried",
 )
-def who(answer: Callable[[int, int], tuple[int, int, int]]) -> Facts:
-    random = np.random.default_rng(1)
-    places = [(0, 0), (1, 0), (0, 1), (31, 31), (32, 0), (0, 32), (40, 3), (33, 70)]
-    places += [(int(r), int(c)) for r, c in random.integers(0, 4096, (40, 2))]
-    for row, col in places:
-        wanted = (col // BLOCK, row // BLOCK, row % BLOCK + BLOCK * (col % BLOCK))
-        expect(answer, (row, col), wanted, _where)
-    return [("elements tried", str(len(places)))]
+def who(row: int, col: int) -> Right:
+    return (col // BLOCK, row // BLOCK, row % BLOCK + BLOCK * (col % BLOCK)), _where
 
 
 def _where(found: Any) -> str:

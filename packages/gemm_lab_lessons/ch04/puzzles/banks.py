@@ -6,13 +6,13 @@ What a warp's access takes is compared with the counts of `recorded_accesses`, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from gemm_lab.notebook.puzzle import Facts, register
+from gemm_lab.notebook.puzzle import Facts, Right, register, register_law
 from gemm_lab.notebook.trying import Missed, call, expect, expect_all, spelled
 from gemm_lab_lessons.ch04.recorded_accesses import (
     RecordedAccess,
@@ -42,54 +42,48 @@ def _told(access: RecordedAccess) -> str:
 # ---- One address, two addresses, 32 addresses ----
 
 
-@register(
+@register_law(
     "04_bank",
     title="The bank of an address",
     task="Write `bank(address)`: the number of the bank, 0 to 31, in which the byte at this address lies.",
     hint="A bank is 4 bytes wide, so first find the number of the word. Words are dealt out to the 32 banks in turn: "
     "word 0 to bank 0, word 31 to bank 31, word 32 to bank 0 again.",
+    cases=[(a,) for a in (0, 4, 64, 124, 128, 132, 3, 127, 131, 4096, 4100, *range(0, 2048, 36), 48 * 1024 - 1)],
+    tried="addresses tried",
 )
-def bank(answer: Callable[[int], int]) -> Facts:
-    """Tries addresses of whole words, of bytes within a word, and at the ends of a round of the banks."""
-    addresses = [0, 4, 64, 124, 128, 132, 3, 127, 131, 4096, 4100, *range(0, 2048, 36), 48 * 1024 - 1]
-
-    def why(address: int) -> str:
-        return f"Byte {address} belongs to word {address // 4}."
-
-    tried = expect_all(answer, [((a,), a // 4 % 32) for a in addresses], why)
-    return [("addresses tried", str(tried))]
+def bank(address: int) -> Right:
+    return address // 4 % 32, f"Byte {address} belongs to word {address // 4}."
 
 
-@register(
+def _pairs() -> Iterator[tuple[int, int]]:
+    """Addresses in the same word, in neighbouring words and in words of one bank, and random ones."""
+    random = np.random.default_rng(4)
+    yield from ((0, 4), (0, 128), (0, 0), (4, 132), (0, 64), (128, 128), (124, 128), (260, 4), (8, 12_296))
+    yield from ((4 * a, 4 * b) for a, b in random.integers(0, 96, (100, 2)).tolist())
+    yield from ((4 * word, 4 * word) for word in random.integers(0, 4096, 10).tolist())
+    yield from ((0, 2), (129, 131), (1, 130), (3, 4), *map(tuple, random.integers(0, 384, (100, 2)).tolist()))
+
+
+@register_law(
     "04_conflict",
     title="A conflict of two lanes",
     task="Write `conflict(a, b)`: True if two lanes that read the bytes at the addresses a and b cannot be served in "
     "the same pass, False if they can.",
     hint="There are two conditions, and both must hold: the same bank, but not the same word. Your function bank gives "
     "the first. For the second, an address has to become the number of its word, because a word has four addresses.",
+    cases=list(_pairs()),
+    tried="pairs of addresses tried",
 )
-def conflict(answer: Callable[[int, int], bool]) -> Facts:
-    """Tries the same word, bytes of one word, neighbouring words, words of one bank, and random pairs."""
-    random = np.random.default_rng(4)
-    pairs = [(0, 4), (0, 128), (0, 0), (4, 132), (0, 64), (128, 128), (124, 128), (260, 4), (8, 12_296)]
-    pairs += [(4 * int(a), 4 * int(b)) for a, b in random.integers(0, 96, (100, 2))]
-    pairs += [(4 * int(word), 4 * int(word)) for word in random.integers(0, 4096, 10)]
-    pairs += [(0, 2), (129, 131), (1, 130), (3, 4), *((int(a), int(b)) for a, b in random.integers(0, 384, (100, 2)))]
-
-    def why(a: int, b: int) -> str:
-        if a == b:
-            return f"Both lanes ask for word {a // 4}, and a word that is handed out goes to all who asked."
-        if a // 4 == b // 4:
-            return f"The addresses differ, but both bytes lie in word {a // 4}, which is handed out whole."
-        where = (
-            f"Address {a} is word {a // 4} in bank {a // 4 % 32}, address {b} is word {b // 4} in bank {b // 4 % 32}."
-        )
-        apart = (a // 4 - b // 4) % 32 != 0
-        return f"{where} {'Two banks can each hand out a word in the same pass.' if apart else ''}".strip()
-
-    met = [((a, b), a // 4 != b // 4 and (a // 4 - b // 4) % 32 == 0) for a, b in pairs]
-    tried = expect_all(answer, met, why)
-    return [("pairs of addresses tried", str(tried))]
+def conflict(a: int, b: int) -> Right:
+    one, other = a // 4, b // 4
+    if a == b:
+        return False, f"Both lanes ask for word {one}, and a word that is handed out goes to all who asked."
+    if one == other:
+        return False, f"The addresses differ, but both bytes lie in word {one}, which is handed out whole."
+    where = f"Address {a} is word {one} in bank {one % 32}, address {b} is word {other} in bank {other % 32}."
+    if one % 32 == other % 32:
+        return True, where
+    return False, f"{where} Two banks can each hand out a word in the same pass."
 
 
 @register(
@@ -135,30 +129,29 @@ def _some_lanes() -> Cases:
 # ---- Strides ----
 
 
-@register(
+_RANDOM = np.random.default_rng(12)
+
+
+@register_law(
     "04_stride",
     title="The conflict of a stride",
     task="Write `stride_wavefronts(stride, banks)`: lane i reads word stride · i, and there are as many lanes as "
     "banks. How many wavefronts? `banks` is a power of two.",
     hint="After how many lanes are you back at bank 0? Ask math.gcd what the stride and the number of banks have in "
     "common. And with stride 0?",
+    cases=[
+        *((stride, 32) for stride in range(1, 34)),
+        *((stride, banks) for banks in (4, 8, 16) for stride in range(1, 20)),
+        *((0, 32), (0, 8)),
+        *((stride, 8 << number % 4) for number, stride in enumerate(_RANDOM.integers(34, 10**6, 40).tolist())),
+        *((96, 32), (1024, 32), (1056, 64), (48, 16)),
+    ],
+    tried="strides tried",
 )
-def stride_wavefronts(answer: Callable[[int, int], int]) -> Facts:
-    """Compares with the number of words that meet in a bank, for 4 to 64 banks and strides up to a million."""
-    strides = [(s, 32) for s in range(1, 34)] + [(s, b) for b in (4, 8, 16) for s in range(1, 20)] + [(0, 32), (0, 8)]
-    random = np.random.default_rng(12)
-    strides += [(int(stride), 8 << shift % 4) for shift, stride in enumerate(random.integers(34, 10**6, 40))]
-    strides += [(96, 32), (1024, 32), (1056, 64), (48, 16)]
-
-    def cases() -> Cases:
-        for stride, banks in strides:
-            words = {stride * lane for lane in range(banks)}
-            asked = [word % banks for word in words]
-            meet = max(map(asked.count, asked))
-            why = f"Lane 1 asks bank {stride % banks}, lane 2 bank {2 * stride % banks}."
-            yield (stride, banks), meet, why if stride else "All lanes ask for word 0."
-
-    return [("strides tried", str(_try_all(answer, cases())))]
+def stride_wavefronts(stride: int, banks: int) -> Right:
+    asked = [word % banks for word in {stride * lane for lane in range(banks)}]
+    why = f"Lane 1 asks bank {stride % banks}, lane 2 bank {2 * stride % banks}."
+    return max(map(asked.count, asked)), why if stride else "All lanes ask for word 0."
 
 
 # ---- Wide accesses ----

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.notebook.puzzle import Facts, register
-from gemm_lab.notebook.trying import Missed, call, expect_all, spelled
+from gemm_lab.notebook.puzzle import Facts, Right, register, register_law
+from gemm_lab.notebook.trying import Missed, call, spelled
 from gpu_simulator.argument_checks import shown
 from gpu_simulator.hardware import banks as model
 
@@ -22,21 +22,18 @@ TURNS, WARPS, LANES = 8, 8, 32
 Place = tuple[int, int]  # (m, k): row and column in the tile
 
 
-@register(
+@register_law(
     "04_store",
     title="Where a thread stores",
     task="Write `stored_at(thread)`: the byte address in `smem_a` at which thread 0 to 255 stores in turn 0.",
     hint="In turn 0, i is the number of the thread. smem_a[k][m] lies k rows of 129 floats and m floats behind the "
     "beginning, and a float has 4 bytes.",
+    cases=[(thread,) for thread in range(256)],
+    tried="threads tried",
 )
-def stored_at(answer: Callable[[int], int]) -> Facts:
-    """Tries all threads of a block."""
-
-    def why(thread: int) -> str:
-        return f"Thread {thread} stores smem_a[{thread % 16}][{thread // 16}]."
-
-    cases = [((thread,), 4 * (thread % COLUMNS * PITCH + thread // COLUMNS)) for thread in range(256)]
-    return [("threads tried", str(expect_all(answer, cases, why)))]
+def stored_at(thread: int) -> Right:
+    m, k = divmod(thread, COLUMNS)
+    return 4 * (k * PITCH + m), f"Thread {thread} stores smem_a[{k}][{m}]."
 
 
 @register(

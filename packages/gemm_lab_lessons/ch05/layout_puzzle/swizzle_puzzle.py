@@ -172,18 +172,9 @@ class SwizzlePuzzle(PicturedWidget):
 def page_of(goal: Goal) -> dict:
     """What the page has to know about a goal."""
     tile = goal.tile
-    return {
-        "name": goal.name,
-        "title": goal.title,
-        "task": goal.task,
-        "hint": goal.hint,
-        "rows": tile.rows,
-        "chunks": tile.chunks,
-        "chunk_bytes": tile.chunk_bytes,
-        "banks": tile.banks,
-        "lights": [list(entry) for entry in goal.lights],
-        "ways": list(goal.ways),
-    }
+    told = {name: getattr(goal, name) for name in ("name", "title", "task", "hint")}
+    told |= {name: getattr(tile, name) for name in ("rows", "chunks", "chunk_bytes", "banks")}
+    return told | {"lights": [list(entry) for entry in goal.lights], "ways": list(goal.ways)}
 
 
 def _lists_of_numbers(value) -> list[list[int]] | None:

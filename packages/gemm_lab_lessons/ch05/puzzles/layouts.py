@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.notebook.puzzle import Facts, register
-from gemm_lab.notebook.trying import Missed, call, expect, expect_all, spelled
+from gemm_lab.notebook.puzzle import Facts, Right, register, register_law
+from gemm_lab.notebook.trying import Missed, call, spelled
 from gemm_lab_lessons.shared.recorded import AGREE, WIDE, agreement, modelled, recorded
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.hardware.swizzle import TMA_SWIZZLES, Swizzle
@@ -20,49 +20,48 @@ Answer = Callable[..., Any]
 # ---- Padding ----
 
 
-@register(
+@register_law(
     "05_place",
     title="The place of a padded element",
     task="Write place(row, column, columns, pad): the number of the word in shared memory where this element lies. "
     "columns: the words of a row; pad: the unused words behind each row.",
     hint="How many words does a whole row take, with the unused ones behind it? Three such rows lie before row 3.",
+    cases=[
+        (row, column, columns, pad)
+        for columns, pad in ((4, 0), (4, 1), (4, 2), (32, 1), (33, 3), (5, 7))
+        for row in range(7)
+        for column in range(columns)
+    ],
+    tried="elements tried",
 )
-def place(answer: Answer) -> Facts:
-    """Try every element of seven rows, in tiles with several paddings."""
-    cases = []
-    for columns, pad in ((4, 0), (4, 1), (4, 2), (32, 1), (33, 3), (5, 7)):
-        used = [kind for _ in range(7) for kind in [True] * columns + [False] * pad]  # every word of seven rows
-        words = [word for word, kind in enumerate(used) if kind]
-        cases += [((number // columns, number % columns, columns, pad), word) for number, word in enumerate(words)]
-
-    def why(row: int, column: int, columns: int, pad: int) -> str:
-        return f"Whole rows before it: {row}; unused words behind each of them: {pad}."
-
-    return [("elements tried", f"{expect_all(answer, cases, why):,}")]
+def place(row: int, column: int, columns: int, pad: int) -> Right:
+    why = f"Whole rows before it: {row}; unused words behind each of them: {pad}."
+    return row * (columns + pad) + column, why
 
 
-@register(
+def _beginnings(distance: int, places: int) -> list[int]:
+    """The places at which the first rows begin, as many rows as there are places."""
+    return [row * distance % places for row in range(places)]
+
+
+_DISTANCES = [(distance, places) for places in (4, 8, 6, 12, 16, 32) for distance in range(1, 2 * places + 6)]
+
+
+@register_law(
     "05_is_free",
     title="Which distances free a column",
     task="Write is_free(distance, places): True if the first rows of a tile, as many as there are places, all begin "
     "at different places, otherwise False. Row r begins at place r · distance mod places.",
     hint="Collect the places of rows 0, 1, 2 … in a set, or write them down for distance 6 and four places: 0, 2, 0, "
     "2. The pattern came back too early. What do 6 and 4 have in common?",
+    cases=_DISTANCES,
+    tried="distances tried",
+    facts=[("free among them", str(sum(len({*_beginnings(*case)}) == case[1] for case in _DISTANCES)))],
 )
-def is_free(answer: Answer) -> Facts:
-    """Try the distances in memories with 4 to 32 places, and compare with the places of the rows themselves."""
-    cases = []
-    for places in (4, 8, 6, 12, 16, 32):
-        for distance in range(1, 2 * places + 6):
-            cases.append(((distance, places), len({row * distance % places for row in range(places)}) == places))
-
-    def why(distance: int, places: int) -> str:
-        first = ", ".join(str(row * distance % places) for row in range(min(places, 8)))
-        return f"Rows 0, 1, 2 … begin at the places {first}{' …' if places > 8 else ''}."
-
-    tried = expect_all(answer, cases, why)
-    free = sum(wanted for _, wanted in cases)
-    return [("distances tried", str(tried)), ("free among them", str(free))]
+def is_free(distance: int, places: int) -> Right:
+    begin = _beginnings(distance, places)
+    first = ", ".join(map(str, begin[:8]))
+    return len({*begin}) == places, f"Rows 0, 1, 2 … begin at the places {first}{' …' if places > 8 else ''}."
 
 
 @register(
@@ -98,7 +97,13 @@ def pad(answer: Answer) -> Facts:
     return [("row lengths tried", "65"), (AGREE, f"{agree} of {of}")]
 
 
-@register(
+# Tiles as (rows, bytes of a row, bytes of its padding). They are tried in the shared memory of several GPUs, and where
+# a stage lacks no more than the padding of its last row. That counts, as in ampere/03_padded, whose tiles are BLOCK_M
+# rows of BLOCK_K / 8 + 1 chunks.
+_TILES = ((256, 128, 0), (256, 128, 16), (384, 64, 16), (512, 64, 0), (300, 192, 16))
+
+
+@register_law(
     "05_stages",
     title="How many stages fit",
     task="Write stages(room, rows, row_bytes, pad_bytes): how many whole stages fit. room: the bytes of shared "
@@ -106,27 +111,15 @@ def pad(answer: Answer) -> Facts:
     "the last.",
     hint="Every row of the stage has its own padding, the last one too. A stage of which a part is missing is of no "
     "use.",
+    cases=[
+        *((1024 * room, *tile) for room in (64, 99, 163, 227) for tile in _TILES),
+        *((2 * rows * (used + pad) - pad, rows, used, pad) for rows, used, pad in _TILES if pad),
+    ],
+    tried="cases tried",
 )
-def stages(answer: Answer) -> Facts:
-    """Try tiles with several rows and paddings in the shared memory of several GPUs.
-
-    The padding of the last row counts, as in ampere/03_padded, whose tiles are BLOCK_M rows of BLOCK_K / 8 + 1 chunks.
-    Rooms in which a stage lacks no more than that padding show an answer that leaves it out.
-    """
-    tiles = ((256, 128, 0), (256, 128, 16), (384, 64, 16), (512, 64, 0), (300, 192, 16))
-    asked = [(room, *tile) for room in (64 * 1024, 99 * 1024, 163 * 1024, 227 * 1024) for tile in tiles]
-    asked += [(2 * rows * (used + pad) - pad, rows, used, pad) for rows, used, pad in tiles if pad]
-    cases = []
-    for room, rows, row_bytes, pad_bytes in asked:
-        left, fit = room, 0
-        while left >= rows * (row_bytes + pad_bytes):
-            left, fit = left - rows * (row_bytes + pad_bytes), fit + 1
-        cases.append(((room, rows, row_bytes, pad_bytes), fit))
-
-    def why(room: int, rows: int, row_bytes: int, pad_bytes: int) -> str:
-        return f"{rows} rows, and each of them takes {row_bytes} bytes and {pad_bytes} unused ones, also the last."
-
-    return [("cases tried", str(expect_all(answer, cases, why)))]
+def stages(room: int, rows: int, row_bytes: int, pad_bytes: int) -> Right:
+    why = f"{rows} rows, and each of them takes {row_bytes} bytes and {pad_bytes} unused ones, also the last."
+    return room // (rows * (row_bytes + pad_bytes)), why
 
 
 # ---- Another order within each row ----
@@ -225,22 +218,25 @@ def toy(answer: Answer) -> Facts:
     return [("a row", "1 wavefront"), ("a column", "1 wavefront"), ("your rule", rule_of(place))]
 
 
-@register(
+_DRAWN = random.Random(5)
+
+
+@register_law(
     "05_unswizzle",
     title="The word at a place",
     task="Write unswizzle(row, place): the column whose word lies at this place of this row, if column c of a row was "
     "stored at place c ^ row. Longer rows than those of the toy are tried, too.",
     hint="You look for the c with c ^ row = place. Which number turns place back into c? Try row 2 and place 1 with "
     "pencil and paper, bit by bit.",
+    cases=[
+        *((row, column ^ row) for row in range(4) for column in range(4)),
+        *((_DRAWN.randrange(256), _DRAWN.randrange(256)) for _ in range(100)),
+    ],
+    tried="words found again",
 )
-def unswizzle(answer: Answer) -> Facts:
-    """Look for the words of the toy, and of longer rows, where the XOR has put them."""
-    numbers = random.Random(5)
-    cases = [(row, column) for row in range(4) for column in range(4)]
-    cases += [(numbers.randrange(256), numbers.randrange(256)) for _ in range(100)]
-    for row, column in cases:
-        expect(answer, (row, column ^ row), column, f"Column {column} of row {row} was stored at {column} ^ {row}.")
-    return [("words found again", str(len(cases)))]
+def unswizzle(row: int, place: int) -> Right:
+    column = place ^ row
+    return column, f"Column {column} of row {row} was stored at {column} ^ {row}."
 
 
 @register(
@@ -298,68 +294,53 @@ def any_row(answer: Answer) -> Facts:
 # ---- Bits of an address ----
 
 
-@register(
+_ADDRESSES = random.Random(512)
+
+
+@register_law(
     "05_address",
     title="The XOR on an address",
     task="Write swizzled(address): the byte address to which a byte of a tile with rows of 128 bytes moves. Address "
     "bits 7, 8 and 9 (the row) are XORed into bits 4, 5 and 6 (the chunk), and no other bit changes.",
     hint="address >> 3 moves bits 7 to 9 down to 4 to 6, but other bits come along. Which number has ones at bits 4, "
     "5 and 6 alone? With & it keeps only these.",
+    cases=[
+        *((at,) for at in (0, 16, 128, 144, 130, 896, 1024, 1151)),
+        *((_ADDRESSES.randrange(227 * 1024),) for _ in range(512)),
+    ],
+    tried="addresses tried",
 )
-def address(answer: Answer) -> Facts:
-    """Try addresses of tiles with rows of 128 bytes."""
-    tried = _addresses(512)
-    model = Swizzle(3, 4, 3)
-
-    def why(at: int) -> str:
-        row, chunk = at // 128, at % 128 // 16
-        return f"Byte {at} lies in chunk {chunk} of row {row}, and {chunk} ^ {row % 8} is {chunk ^ row % 8}."
-
-    return [("addresses tried", str(expect_all(answer, [((at,), int(model(at))) for at in tried], why)))]
+def address(at: int) -> Right:
+    row, chunk = at // 128, at % 128 // 16
+    why = f"Byte {at} lies in chunk {chunk} of row {row}, and {chunk} ^ {row % 8} is {chunk ^ row % 8}."
+    return int(Swizzle(3, 4, 3)(at)), why
 
 
-def _addresses(count: int) -> list[int]:
-    """Addresses in shared memory: the first bytes of some rows, and others drawn with a fixed seed."""
-    drawn = random.Random(count)
-    return [0, 16, 128, 144, 130, 896, 1024, 1151, *(drawn.randrange(227 * 1024) for _ in range(count))]
+_SWIZZLES = ((3, 4, 3), (2, 4, 3), (1, 4, 3), (3, 4, 4), (2, 4, 2), (3, 4, 5), (2, 3, 4), (0, 4, 3), (4, 2, 6))
+_MORE = random.Random(3)
 
 
-@register(
+@register_law(
     "05_three_numbers",
     title="Swizzle(bits, base, shift)",
     task="Write swizzle_bits(address, bits, base, shift): the address after the XOR. bits: how many address bits "
     "change; base: the lowest of them; shift: how far above them the bits lie that are XORed into them.",
     hint="The function of before with 4, 3 and its mask made from the three numbers. A number of so many ones is "
     "(1 << bits) - 1; its lowest one has to stand at bit number base.",
+    cases=[
+        (at, *numbers)
+        for numbers in _SWIZZLES
+        for at in (0, 112, 128, 640, *(_MORE.randrange(1 << 16) for _ in range(40)))
+    ],
+    tried="cases tried",
 )
-def three_numbers(answer: Answer) -> Facts:
-    """Try addresses with several swizzles."""
-    drawn = random.Random(3)
-    cases = []
-    for bits, base, shift in (
-        (3, 4, 3),
-        (2, 4, 3),
-        (1, 4, 3),
-        (3, 4, 4),
-        (2, 4, 2),
-        (3, 4, 5),
-        (2, 3, 4),
-        (0, 4, 3),
-        (4, 2, 6),
-    ):
-        for at in [0, 112, 128, 640, *(drawn.randrange(1 << 16) for _ in range(40))]:
-            cases.append(((at, bits, base, shift), int(Swizzle(bits, base, shift)(at))))
-
-    def why(at: int, bits: int, base: int, shift: int) -> str:
-        if not bits:
-            return "With no bits at all, nothing moves."
-        from_, to = f"{base + shift} to {base + shift + bits - 1}", f"{base} to {base + bits - 1}"
-        return f"In bits, the address is {at:b}. Bits {from_} are XORed into bits {to}; the lowest bit is bit 0."
-
-    return [("cases tried", str(expect_all(answer, cases, why)))]
+def three_numbers(at: int, bits: int, base: int, shift: int) -> Right:
+    from_, to = f"{base + shift} to {base + shift + bits - 1}", f"{base} to {base + bits - 1}"
+    why = f"In bits, the address is {at:b}. Bits {from_} are XORed into bits {to}; the lowest bit is bit 0."
+    return int(Swizzle(bits, base, shift)(at)), why if bits else "With no bits at all, nothing moves."
 
 
-@register(
+@register_law(
     "05_walk",
     title="Walk through a swizzled tile",
     task="Write walk(first, along, down): the swizzled address of a chunk in a tile with rows of 128 bytes. first: "
@@ -367,25 +348,22 @@ def three_numbers(answer: Answer) -> Facts:
     "groups of eight rows lie between the two rows.",
     hint="(0 ^ row) ^ along is along ^ row, so no row number is needed for the step along the row. Eight rows further "
     "down the row has the same last three bits: the order of its chunks is the same, so how far away is it?",
+    cases=[
+        (int(Swizzle(3)(128 * row)), along, down)
+        for row in (0, 1, 5, 6, 7, 11, 42, 63)
+        for along in range(8)
+        for down in (0, 1, 2, 3, 7)
+    ],
+    tried="steps tried",
 )
-def walk(answer: Answer) -> Facts:
-    """Try steps from the first chunks of several rows."""
-    model, cases = Swizzle(3), []
-    for row in (0, 1, 5, 6, 7, 11, 42, 63):
-        for along in range(8):
-            for down in (0, 1, 2, 3, 7):
-                wanted = int(model(128 * (row + 8 * down) + 16 * along))
-                cases.append(((int(model(128 * row)), along, down), wanted))
-
-    def why(first: int, along: int, down: int) -> str:
-        row = first // 128
-        at = f"{first} is chunk 0 of row {row}, at place {first % 128 // 16}."
-        return f"{at} Chunk {along} of row {row + 8 * down} is wanted."
-
-    return [("steps tried", str(expect_all(answer, cases, why)))]
+def walk(first: int, along: int, down: int) -> Right:
+    row = first // 128
+    at = f"{first} is chunk 0 of row {row}, at place {first % 128 // 16}."
+    right = int(Swizzle(3)(128 * (row + 8 * down) + 16 * along))
+    return right, f"{at} Chunk {along} of row {row + 8 * down} is wanted."
 
 
-@register(
+@register_law(
     "05_start",
     title="Where a tile may begin",
     task="Write fits(start, row_bytes): True if a tile that begins at byte start, a multiple of 128, has its chunks "
@@ -393,19 +371,12 @@ def walk(answer: Answer) -> Facts:
     "False.",
     hint="All three modes take their row bits from address bit 7 on: one, two or three of them. If one of these bits "
     "is set in start, every row is mistaken for another one. After how many rows does the pattern begin again?",
+    cases=[(begin, row_bytes) for row_bytes in TMA_SWIZZLES for begin in (*range(0, 4097, 128), 8192, 10240, 20608)],
+    tried="beginnings tried",
 )
-def start(answer: Answer) -> Facts:
-    """Try beginnings of tiles in all three modes, and compare the order of all chunks."""
-    cases = []
-    for row_bytes, model in TMA_SWIZZLES.items():
-        tile = np.arange(0, 16 * row_bytes, 16)
-        for begin in [*range(0, 4097, 128), 8192, 10240, 20608]:
-            cases.append(((begin, row_bytes), bool(np.array_equal(model(begin + tile), begin + model(tile)))))
-
-    def why(begin: int, row_bytes: int) -> str:
-        if begin % (8 * row_bytes) == 0:
-            return "All its chunks lie in the same order as those of a tile that begins at byte 0."
-        at = int(TMA_SWIZZLES[row_bytes](begin))
-        return f"In the mode for {row_bytes} bytes, its first chunk then lies {at - begin} bytes behind the beginning."
-
-    return [("beginnings tried", str(expect_all(answer, cases, why)))]
+def start(begin: int, row_bytes: int) -> Right:
+    model, tile = TMA_SWIZZLES[row_bytes], np.arange(0, 16 * row_bytes, 16)
+    if bool(np.array_equal(model(begin + tile), begin + model(tile))):
+        return True, "All its chunks lie in the same order as those of a tile that begins at byte 0."
+    behind = int(model(begin)) - begin
+    return False, f"In the mode for {row_bytes} bytes, its first chunk then lies {behind} bytes behind the beginning."

@@ -1,14 +1,14 @@
     #pragma unroll
     for (int k = 0; k < BLOCK_K; k += MMA_K) {
       #pragma unroll
-      for (int mi = 0; mi < WARP_M / MMA_M; mi += 2) {        // lanes 0..31 name the 32 rows of two mma tiles
+      for (int mi = 0; mi < WARP_M / MMA_M; mi += 2) {        // 32 lanes: the rows of two mma tiles
         uint32_t address = lane_a;
         address ^= k / 8 * 16;                                // along the row: an XOR
         address += mi * MMA_M * BLOCK_K * 2;                  // down by whole groups of 8 rows: an addition
         ldmatrix_x4(frag_a[mi][0], frag_a[mi][1], frag_a[mi + 1][0], frag_a[mi + 1][1], address);
       }
       #pragma unroll
-      for (int ni = 0; ni < WARP_N / MMA_N; ni += 4) {        // 8 rows of k, four mma tiles side by side
+      for (int ni = 0; ni < WARP_N / MMA_N; ni += 4) {        // 8 rows of k, four mma tiles wide
         uint32_t address = lane_b;
         address ^= ni % 8 * 16;
         address += k * BLOCK_N * 2 + ni / 8 * 128;

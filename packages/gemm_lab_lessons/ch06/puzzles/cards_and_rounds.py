@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.puzzle import Facts, register
-from gemm_lab.notebook.trying import expect, expect_all
+from gemm_lab.notebook.puzzle import Facts, Right, register, register_law
+from gemm_lab.notebook.trying import expect
 from gemm_results.recorded_cards import read_cards
 
 
@@ -40,19 +40,17 @@ def steps() -> dict[tuple[str, str], tuple[dict[str, float], dict[str, float]]]:
     return {pair: (cards[pair[0]], cards[pair[1]]) for pair in pairs}
 
 
-@register(
+@register_law(
     "06_last_round",
     title="The last round",
     task="Write last_round(tiles, places): how many tiles the last round computes, if `tiles` tiles of D are computed "
     "in rounds and `places` of them fit on the GPU at the same time.",
     hint="A remainder is nearly the answer. What must come out if the last round is full?",
+    cases=[(64, 40), (64, 132), (128, 132), (40, 40), (264, 132), (1024, 170), (1, 132), (133, 132), (4096, 2 * 132)],
+    tried="products tried",
+    facts=[("64 tiles on a T4", "24 of 40 in the last round")],
 )
-def last_round(answer: Callable[[int, int], int]) -> Facts:
-    cases = [(64, 40), (64, 132), (128, 132), (40, 40), (264, 132), (1024, 170), (1, 132), (133, 132), (4096, 2 * 132)]
-
-    def why(tiles: int, places: int) -> str:
-        before = -(-tiles // places) - 1
-        return f"{before} full rounds of {places} stand before the last one, and all {tiles} tiles are computed."
-
-    tried = expect_all(answer, [(case, case[0] - (-(-case[0] // case[1]) - 1) * case[1]) for case in cases], why)
-    return [("products tried", str(tried)), ("64 tiles on a T4", "24 of 40 in the last round")]
+def last_round(tiles: int, places: int) -> Right:
+    before = -(-tiles // places) - 1
+    why = f"{before} full rounds of {places} stand before the last one, and all {tiles} tiles are computed."
+    return tiles - before * places, why

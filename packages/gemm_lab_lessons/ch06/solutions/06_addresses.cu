@@ -2,7 +2,7 @@
   const half* from_a = gmem_a + static_cast<size_t>(threadIdx.x / (BLOCK_K / 8)) * K + threadIdx.x % (BLOCK_K / 8) * 8;
   const half* from_b = gmem_b + static_cast<size_t>(threadIdx.x / (BLOCK_N / 8)) * N + threadIdx.x % (BLOCK_N / 8) * 8;
   const uint32_t pass_a = NUM_THREADS * 8 / BLOCK_K * K, pass_b = NUM_THREADS * 8 / BLOCK_N * N;
-  const auto fetch = [&](int) {                               // global memory to registers; nobody waits here
+  const auto fetch = [&](int) {                               // global memory to registers, no wait
     #pragma unroll
     for (int i = 0; i < BLOCK_M * BLOCK_K / 8 / NUM_THREADS; i++)
       next_a[i] = *reinterpret_cast<const uint4*>(from_a + i * pass_a);

@@ -1,4 +1,4 @@
-  __syncthreads();                                            // every warp has read its last fragments: reuse the tiles
+  __syncthreads();                                            // all warps are done: reuse the tiles
   uint4* const staged = smem_a + warp * (MMA_M * WARP_N / 8); // this warp's own (16, WARP_N)
   const size_t warp_at = static_cast<size_t>(block_m + warp_m) * N + block_n + warp_n;
   #pragma unroll
@@ -6,7 +6,7 @@
     #pragma unroll
     for (int ni = 0; ni < WARP_N / MMA_N; ni++)
       #pragma unroll
-      for (int r = 0; r < 2; r++) {                           // register 0: row lane/4; register 1: eight rows below
+      for (int r = 0; r < 2; r++) {                           // row lane/4, then eight rows below
         int place = ni;
         place ^= lane / 4;                                    // the swizzle of B: row % 8, in both halves
         uint4& chunk = staged[(lane / 4 + r * 8) * (WARP_N / 8) + place];
@@ -29,5 +29,5 @@
       }
       *reinterpret_cast<uint4*>(&gmem_d[at]) = sum;
     }
-    __syncwarp();                                             // read before the next 16 rows overwrite them
+    __syncwarp();                                             // all is read before the next 16 rows
   }

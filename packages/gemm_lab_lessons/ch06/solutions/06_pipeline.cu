@@ -6,9 +6,9 @@
         stage ^= 1;
       }
       load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);            // the fragments of the next step
-      if (k == 0 && k_tile + BLOCK_K < K) fetch();            // as early as the other buffer is free
-      if (k == MMA_K) store_a(stage ^ 1);                     // in two steps: ldmatrix queues behind stores
-      if (k == 2 * MMA_K) store_b(stage ^ 1);                 // (once more after the last tile: nobody reads that)
+      if (k == 0 && k_tile + BLOCK_K < K) fetch();            // as soon as the other buffer is free
+      if (k == MMA_K) store_a(stage ^ 1);                     // in two steps: stores delay ldmatrix
+      if (k == 2 * MMA_K) store_b(stage ^ 1);                 // (also after the last tile, unread)
       #pragma unroll
       for (int mi = 0; mi < WARP_M / MMA_M; mi++)
         #pragma unroll

@@ -1,4 +1,4 @@
-  const auto fetch = [&](int k_tile) {                        // global memory to registers; nobody waits here
+  const auto fetch = [&](int k_tile) {                        // global memory to registers, no wait
     #pragma unroll
     for (int i = 0; i < BLOCK_M * BLOCK_K / 8 / NUM_THREADS; i++) {
       const int index = i * NUM_THREADS + threadIdx.x;

@@ -1,5 +1,5 @@
   int k_copy = 0;                                             // the k tile that is copied next
-  const auto copy = [&](uint32_t stage) {                     // into the buffer at this byte; nobody waits here
+  const auto copy = [&](uint32_t stage) {                     // to the buffer at this byte, no wait
     const uint32_t k_bytes = k_copy * 2;
     int bytes = 16;
     if (k_copy + chunk * 8 >= K) bytes = 0;                   // nothing is read, the chunk becomes zeros

@@ -1,4 +1,4 @@
-    #pragma unroll 4                                          // loads in flight: beside the sums there is room for few
+    #pragma unroll 4                                          // few loads: registers hold the sums
     for (int i = 0; i < CHUNKS_A; i++) {
       const int chunk = i * NUM_THREADS + threadIdx.x;
       int row = chunk / 4 % BLOCK_M, k = chunk / 4 / BLOCK_M * 16 + chunk % 4 * 4;

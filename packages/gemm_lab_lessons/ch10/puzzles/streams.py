@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from gemm_lab.notebook.puzzle import Facts, register
-from gemm_lab.notebook.trying import expect_all
+from gemm_lab.notebook.puzzle import Right, register_law
 from gemm_lab_lessons.ch10.small_products import stream_k
 
+SHAPES = ((4, 3, 5), (132, 32, 64), (3, 7, 4), (5, 5, 6), (6, 2, 3), (7, 1, 5))
 
-@register(
+
+@register_law(
     "10_stream",
     title="One row of work",
     task="Write stream(block, blocks, tiles, k_tiles). All k tiles of tile 0 of D, then those of tile 1 and so on form "
@@ -18,14 +17,10 @@ from gemm_lab_lessons.ch10.small_products import stream_k
     "last - 1 of a tile.",
     hint="Walk from the first unit to the end. A unit u belongs to tile u // k_tiles and is its k tile u % k_tiles. "
     "How far can you go before the tile ends, or the block's part does?",
+    cases=[(block, *shape) for shape in SHAPES for block in range(min(shape[0], 8))],
+    tried="blocks tried",
 )
-def stream(answer: Callable[[int, int, int, int], list[tuple[int, int, int]]]) -> Facts:
-    shapes = [(4, 3, 5), (132, 32, 64), (3, 7, 4), (5, 5, 6), (6, 2, 3), (7, 1, 5)]
-    cases = [((block, *shape), stream_k(block, *shape)) for shape in shapes for block in range(min(shape[0], 8))]
-
-    def why(block: int, blocks: int, tiles: int, k_tiles: int) -> str:
-        total = tiles * k_tiles
-        return f"The block's units are {total * block // blocks} to {total * (block + 1) // blocks - 1} of {total}."
-
-    tried = expect_all(answer, cases, why)
-    return [("blocks tried", str(tried))]
+def stream(block: int, blocks: int, tiles: int, k_tiles: int) -> Right:
+    total = tiles * k_tiles
+    why = f"The block's units are {total * block // blocks} to {total * (block + 1) // blocks - 1} of {total}."
+    return stream_k(block, blocks, tiles, k_tiles), why

@@ -1,4 +1,4 @@
-  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and the one that multiplies gets what it gave
+  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and the multiplying one gets these
   int stage = 0, parity = 0;
   int before = 0;
   for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {

@@ -1,7 +1,7 @@
   if (splits > 1) {
     float4 (&sums)[FRAGMENTS] = reinterpret_cast<float4 (&)[FRAGMENTS]>(acc);
     const int tile = blockIdx.y * gridDim.x + blockIdx.x;
-    float4 (*const slot)[FRAGMENTS][NUM_THREADS] = &workspace[tile * splits];   // the first of this tile's
+    float4 (*const slot)[FRAGMENTS][NUM_THREADS] = &workspace[tile * splits];   // this tile's first
     #pragma unroll
     for (int i = 0; i < FRAGMENTS; i++) slot[split][i][threadIdx.x] = sums[i];
     __threadfence();                                          // whoever sees the count also sees this thread's sums,
@@ -13,7 +13,7 @@
     __threadfence();                                          // the reads below come after the count
     #pragma unroll
     for (int i = 0; i < FRAGMENTS; i++) sums[i] = __ldcg(&slot[0][i][threadIdx.x]);
-    for (int s = 1; s < splits; s++)                          // always in this order, so that D is always the same
+    for (int s = 1; s < splits; s++)                          // always in this order: D is the same
       #pragma unroll
       for (int i = 0; i < FRAGMENTS; i++) {
         const float4 part = __ldcg(&slot[s][i][threadIdx.x]);

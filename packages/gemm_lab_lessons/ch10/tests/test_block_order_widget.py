@@ -4,8 +4,9 @@ from base64 import b64decode
 
 import pytest
 
+import gemm_lab as lab
 from gemm_lab.notebook import widgets
-from gpu_simulator.errors import SimulatorError
+from gpu_simulator.errors import NotHere, SimulatorError
 
 
 def test_facts_are_those_of_the_model():
@@ -61,3 +62,17 @@ def test_a_stored_notebook_has_the_picture_as_a_picture(monkeypatch):
     assert "image/png" not in words and "order of the output tiles" in words["text/plain"]
     assert b64decode(data["image/png"])[:4] == b"\x89PNG" and "text/html" not in data
     assert "grouped by 4 rows" in data["text/plain"]
+
+
+def test_where_nothing_can_be_drawn_the_words_are_shown(monkeypatch):
+    def absent(*_):
+        raise NotHere("no plots here")
+
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
+    monkeypatch.setattr("gemm_lab_lessons.ch10.block_orders.picture", absent)
+    widgets.block_order(2048, 2048, 2048)._ipython_display_()
+    assert len(shown) == 1 and list(shown[0]) == ["text/plain"]
+    pipeline = lab.kernel("hopper/02_tma").timeline()
+    monkeypatch.setattr(type(pipeline), "plot", absent)
+    assert pipeline._repr_png_() is None and "tensor cores busy" in repr(pipeline)

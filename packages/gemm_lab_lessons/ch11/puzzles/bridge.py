@@ -13,8 +13,8 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab import kernel
 from gemm_lab.lab.simulate import simulate
 from gemm_lab.notebook.judges.run_faults import FAULTS, first_hazard_of
-from gemm_lab.notebook.puzzle import Facts, register
-from gemm_lab.notebook.trying import Missed, call, expect, expect_all
+from gemm_lab.notebook.puzzle import Facts, Right, register, register_law
+from gemm_lab.notebook.trying import Missed, call
 from gemm_lab_lessons.ch10.block_order import Wave
 from gemm_lab_lessons.ch11.mn_major import multiply
 from gemm_lab_lessons.ch11.stones import stone
@@ -25,25 +25,22 @@ from gpu_simulator.hardware.tensor_map import ENCODED_BYTES, TensorMap
 Function = Callable[..., Any]
 
 
-@register(
+@register_law(
     "11_turn",
     title="A stage and two parities",
     task="Write turn(i, stages): for k tile number i, from 0, of a ring, the triple (stage, the parity for which the "
     "consumer waits on full[stage], the parity for which the producer waits on empty[stage]).",
     hint="How often has this stage been used before? The consumer waits for the phase of that number, and phases "
     "begin with 0. The producer waits for the phase before it, which a fresh barrier counts as over.",
+    cases=[(i, stages) for stages in (1, 2, 3, 4, 7) for i in range(3 * stages + 1)],
+    tried="turns tried",
 )
-def turn(answer: Function) -> Facts:
-    cases = [(i, stages) for stages in (1, 2, 3, 4, 7) for i in range(3 * stages + 1)]
-
-    def why(i: int, stages: int) -> str:
-        return f"Stage {i % stages} has been used {i // stages} times before."
-
-    right = [((i, stages), (i % stages, i // stages % 2, (i // stages + 1) % 2)) for i, stages in cases]
-    return [("turns tried", str(expect_all(answer, right, why)))]
+def turn(i: int, stages: int) -> Right:
+    used, stage = divmod(i, stages)
+    return (stage, used % 2, (used + 1) % 2), f"Stage {stage} has been used {used} times before."
 
 
-@register(
+@register_law(
     "11_newest",
     title="The N of the wait",
     task="Write newest(committed, needed): groups of wgmma number 0 to committed − 1 have been committed, and now "
@@ -51,67 +48,57 @@ def turn(answer: Function) -> Facts:
     "sure of it?",
     hint="wgmma_wait_group<N>() returns when all groups but the N newest are complete. How many groups are newer than "
     "the one that you need?",
+    cases=[(committed, needed) for committed in range(1, 7) for needed in range(committed)],
+    tried="waits tried",
 )
-def newest(answer: Function) -> Facts:
-    cases = [((count, needed), count - 1 - needed) for count in range(1, 7) for needed in range(count)]
-    tried = expect_all(answer, cases, lambda count, needed: f"The newest group is number {count - 1}.")
-    return [("waits tried", str(tried))]
+def newest(committed: int, needed: int) -> Right:
+    return committed - 1 - needed, f"The newest group is number {committed - 1}."
 
 
-@register(
+@register_law(
     "11_in_flight",
     title="Bytes in flight",
     task="Write in_flight(block_m, block_n, block_k, stages): the bytes of A and B in BF16 that can be on their way to "
     "a block while it multiplies the tiles of one stage.",
     hint="A stage holds BLOCK_M × BLOCK_K values of A and BLOCK_N × BLOCK_K of B, and one stage is being read.",
+    cases=[(128, 128, 64, 3), (128, 256, 64, 4), (64, 64, 64, 2), (128, 128, 64, 6), (64, 24, 64, 1), (64, 192, 32, 5)],
+    tried="rings tried",
+    facts=[("128 × 256 × 64, 4 stages", f"{(128 + 256) * 64 * 2 * 3:,} bytes")],
 )
-def in_flight(answer: Function) -> Facts:
-    cases = [
-        (128, 128, 64, 3),
-        (128, 256, 64, 4),
-        (64, 64, 64, 2),
-        (128, 128, 64, 6),
-        (64, 24, 64, 1),
-        (64, 192, 32, 5),
-    ]
-    right = [(case, (case[0] + case[1]) * case[2] * 2 * (case[3] - 1)) for case in cases]
-    expect_all(
-        answer,
-        right,
-        lambda m, n, k, stages: f"A stage has {(m + n) * k * 2:,} bytes, and {stages - 1} of {stages} stages can wait.",
-    )
-    return [("rings tried", str(len(cases))), ("128 × 256 × 64, 4 stages", f"{right[1][1]:,} bytes")]
+def in_flight(block_m: int, block_n: int, block_k: int, stages: int) -> Right:
+    stage = (block_m + block_n) * block_k * 2
+    return stage * (stages - 1), f"A stage has {stage:,} bytes, and {stages - 1} of {stages} stages can wait."
 
 
-@register(
+@register_law(
     "11_last_round",
     title="Tiles of the last round",
     task="Write last_round(m, n, block_m, block_n, sms): the pair (rounds, tiles in the last round), for one tile a "
     "multiprocessor at a time. A tile that reaches beyond the edge of D counts as a whole one.",
     hint="Round both quotients up before you multiply. A last round that is full has sms tiles, and not 0.",
-)
-def last_round(answer: Function) -> Facts:
-    cases = [
+    cases=[
         (4096, 4096, 128, 256, 132),
         (4096, 4096, 128, 192, 132),
         (192, 768, 64, 64, 132),
         (132 * 64, 64, 64, 64, 132),
         (5120, 5120, 128, 256, 132),
         (100, 100, 64, 64, 1),
-    ]
-
-    def right(m: int, n: int, block_m: int, block_n: int, sms: int) -> tuple[int, int]:
-        tiles = -(-m // block_m) * -(-n // block_n)
-        rounds = -(-tiles // sms)
-        return rounds, tiles - (rounds - 1) * sms
-
-    def why(m: int, n: int, block_m: int, block_n: int, sms: int) -> str:
-        return f"There are {-(-m // block_m)} × {-(-n // block_n)} tiles for {sms} multiprocessors."
-
-    return [("products tried", str(expect_all(answer, [(case, right(*case)) for case in cases], why)))]
+    ],
+    tried="products tried",
+)
+def last_round(m: int, n: int, block_m: int, block_n: int, sms: int) -> Right:
+    down, across = -(-m // block_m), -(-n // block_n)
+    rounds = -(-down * across // sms)
+    why = f"There are {down} × {across} tiles for {sms} multiprocessors."
+    return (rounds, down * across - (rounds - 1) * sms), why
 
 
-@register(
+def _wave(rows: int, columns: int, block_m: int, block_n: int) -> Wave:
+    read = rows * columns * (block_m + block_n)
+    return Wave(0, rows * columns, rows, columns, read, rows * block_m + columns * block_n)
+
+
+@register_law(
     "11_hit_share",
     title="Block order as an equation",
     task="Write hit_share(rows, columns, block_m, block_n): `rows` × `columns` tiles of D are computed at the same "
@@ -119,27 +106,21 @@ def last_round(answer: Function) -> Facts:
     "well, so that L2 can serve it?",
     hint="Count the rows and columns of A and B. All tiles together read rows · columns · (block_m + block_n) of them; "
     "how many different ones are there?",
-)
-def hit_share(answer: Function) -> Facts:
-    cases = [
+    cases=[
         (1, 1, 128, 128),
         (1, 132, 128, 256),
         (8, 16, 128, 128),
         (16, 8, 128, 256),
         (11, 12, 128, 192),
         (3, 12, 64, 64),
-    ]
-
-    def wave(rows: int, columns: int, block_m: int, block_n: int) -> Wave:
-        read = rows * columns * (block_m + block_n)
-        return Wave(0, rows * columns, rows, columns, read, rows * block_m + columns * block_n)
-
-    def why(*case: int) -> str:
-        found = wave(*case)
-        return f"They read {found.read_bytes:,} rows and columns, of which {found.distinct_bytes:,} are different."
-
-    tried = expect_all(answer, [(case, float(wave(*case).hit_rate)) for case in cases], why)
-    return [("orders tried", str(tried)), ("8 × 16 tiles of 128 × 128", f"{wave(*cases[2]).hit_rate:.1%}")]
+    ],
+    tried="orders tried",
+    facts=[("8 × 16 tiles of 128 × 128", f"{_wave(8, 16, 128, 128).hit_rate:.1%}")],
+)
+def hit_share(rows: int, columns: int, block_m: int, block_n: int) -> Right:
+    found = _wave(rows, columns, block_m, block_n)
+    why = f"They read {found.read_bytes:,} rows and columns, of which {found.distinct_bytes:,} are different."
+    return float(found.hit_rate), why
 
 
 # ---- Kernels with a place to fill ----
@@ -321,7 +302,7 @@ def tensor_map(answer: Function) -> Facts:
     return [("maps tried", str(len(cases))), ("bits compared", f"{8 * ENCODED_BYTES * len(cases):,}")]
 
 
-@register(
+@register_law(
     "11_exposed",
     title="What the epilogue costs",
     task="Write exposed(k_tiles, cycles, epilogue, turns): the cycles without products that come for each tile of D on "
@@ -331,19 +312,16 @@ def tensor_map(answer: Function) -> Facts:
     hint="Together: the whole epilogue. In turns, follow four tiles on paper: what is left of one consumer's epilogue "
     "when the other's products are done is a gap, and never less than nothing. After the gap both multiply, one after "
     "the other. So how many tiles share one gap?",
-)
-def exposed(answer: Function) -> Facts:
-    cases = [
+    cases=[
         (k_tiles, cycles, epilogue, turns)
         for k_tiles in (1, 4, 8, 128)
         for cycles, epilogue in ((512, 2500), (1024, 2500), (512, 4096))
         for turns in (False, True)
-    ]
-
-    def right(k_tiles: int, cycles: int, epilogue: int, turns: bool) -> float:
-        return max(0, epilogue - k_tiles * cycles) / 2 if turns else float(epilogue)
-
-    for case in cases:
-        products = f"The products of a tile take {case[0] * case[1]:,} cycles."
-        expect(answer, case, right(*case), products + " Both consumers may store at the same time." * case[3])
-    return [("tiles tried", str(len(cases)))]
+    ],
+    tried="tiles tried",
+)
+def exposed(k_tiles: int, cycles: int, epilogue: int, turns: bool) -> Right:
+    products = f"The products of a tile take {k_tiles * cycles:,} cycles."
+    if not turns:
+        return float(epilogue), products
+    return max(0, epilogue - k_tiles * cycles) / 2, f"{products} Both consumers may store at the same time."

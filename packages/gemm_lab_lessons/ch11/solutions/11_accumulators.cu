@@ -3,7 +3,7 @@
     mbarrier_wait_parity(acc_full + buffer * 8, buffer_parity);   // the tile's last product
     tcgen05_fence_after_thread_sync();
     const Tile tile = place(index);
-    const size_t row = tile.m * BLOCK_M + warp * 32 + lane;   // warp w reaches lanes 32 w to 32 w + 31
+    const size_t row = tile.m * BLOCK_M + warp * 32 + lane;   // warp w: lanes 32 w to 32 w + 31
     __nv_bfloat16* const row_d = gmem_d + row * N + tile.n * BLOCK_N;
     for (int column = 0; column < BLOCK_N; column += 32) {
       float acc[32];

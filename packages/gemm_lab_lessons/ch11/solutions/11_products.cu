@@ -1,5 +1,5 @@
   constexpr uint32_t INSTRUCTION = tcgen05_instruction_descriptor_bf16(BLOCK_M, BLOCK_N);
-  const auto multiply = [&](uint32_t tmem_acc, int stage, int k_tile) {   // one thread: issues the products, returns
+  const auto multiply = [&](uint32_t tmem_acc, int stage, int k_tile) {   // one thread multiplies
     const uint64_t tile_a = tcgen05_descriptor_k_major_128b(smem_a + stage * STAGE_BYTES);
     const uint64_t tile_b = tcgen05_descriptor_k_major_128b(smem_b + stage * STAGE_BYTES);
     #pragma unroll

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import ml_dtypes
 import numpy as np
 
-from gemm_lab.notebook.puzzle import Facts, register
-from gemm_lab.notebook.trying import Missed, call, expect_all
+from gemm_lab.notebook.puzzle import Facts, Right, register, register_law
+from gemm_lab.notebook.trying import Missed, call
 from gemm_lab_lessons.ch13.sums import BLOCK, add_block
 
 E4M3 = ml_dtypes.float8_e4m3fn
@@ -37,7 +37,23 @@ def decode(answer: Callable[[int], float]) -> Facts:
     return [("bytes tried", "256"), ("largest", "448"), ("smallest above zero", "2^-9")]
 
 
-@register(
+Sum = tuple[float, list[float], list[float], int]  # c, a, b and bits of an `add`
+
+
+def _sums() -> Iterator[Sum]:
+    yield from ((0.0, [1.0], [1.0], 13), (2.0**14, [1.0], [1.0], 13), (2.0**14, [2.0], [1.0], 13))
+    yield from ((0.0, [64.0, 1.0], [256.0, 1.0], 13), (-(2.0**14), [-1.0], [1.0], 13), (0.0, [1.0] * 3, [1.0] * 3, 0))
+    yield from ((0.0, [1.5, 1.25], [1.5, -1.25], 2), (1.0, [-1.0], [1.0], 13))
+    yield from ((2.0**-12, [0.0], [448.0], 13), (0.0, [0.0, 2.0**-9], [448.0, 2.0**-9], 13))
+    random = np.random.default_rng(13)
+    for bits in (13, 13, 13, 20, 5):
+        drawn = (random.standard_normal((2, BLOCK)) * 2.0 ** random.integers(-3, 4, (2, BLOCK))).astype(E4M3)
+        a, b = drawn.astype(np.float64).tolist()
+        yield 0.0, a, b, bits
+        yield float(random.integers(-(2**13), 2**13)) / 4, a, b, bits
+
+
+@register_law(
     "13_add",
     title="The sum of a tensor core",
     task="Write add(c, a, b, bits): what is in the accumulator after one step, if c was in it and the products "
@@ -47,26 +63,15 @@ def decode(answer: Callable[[int], float]) -> Facts:
     "its own exponent.",
     hint="With step = 2.0 ** (top - bits), int(x / step) * step cuts x towards zero. Everything that is cut is then a "
     "multiple of step, and Python adds it exactly.",
+    cases=list(_sums()),
+    tried="sums tried",
+    facts=[("their products", f"up to {BLOCK}")],
 )
-def add(answer: Callable[[float, list[float], list[float], int], float]) -> Facts:
-    random = np.random.default_rng(13)
-    cases = [(0.0, [1.0], [1.0], 13), (2.0**14, [1.0], [1.0], 13), (2.0**14, [2.0], [1.0], 13)]
-    cases += [(0.0, [64.0, 1.0], [256.0, 1.0], 13), (-(2.0**14), [-1.0], [1.0], 13), (0.0, [1.0] * 3, [1.0] * 3, 0)]
-    cases += [(0.0, [1.5, 1.25], [1.5, -1.25], 2), (1.0, [-1.0], [1.0], 13)]
-    cases += [(2.0**-12, [0.0], [448.0], 13), (0.0, [0.0, 2.0**-9], [448.0, 2.0**-9], 13)]
-    for bits in (13, 13, 13, 20, 5):
-        a, b = (random.standard_normal((2, BLOCK)) * 2.0 ** random.integers(-3, 4, (2, BLOCK))).astype(E4M3)
-        a, b = (x.astype(np.float64).tolist() for x in (a, b))
-        for c in (0.0, float(random.integers(-(2**13), 2**13)) / 4):
-            cases.append((c, a, b, bits))
-
-    def why(c: float, a: list[float], b: list[float], bits: int) -> str:
-        exponents = [_exponent(x, -6) + _exponent(y, -6) for x, y in zip(a, b, strict=True) if x and y]
-        top = max(exponents + [_exponent(c, -126)])
-        return f"The largest exponent is {top}, so multiples of 2^{top - bits} are kept of c and of each product."
-
-    tried = expect_all(answer, [(case, _added(*case)) for case in cases], why)
-    return [("sums tried", str(tried)), ("their products", f"up to {BLOCK}")]
+def add(c: float, a: list[float], b: list[float], bits: int) -> Right:
+    exponents = [_exponent(x, -6) + _exponent(y, -6) for x, y in zip(a, b, strict=True) if x and y]
+    top = max([*exponents, _exponent(c, -126)])
+    why = f"The largest exponent is {top}, so multiples of 2^{top - bits} are kept of c and of each product."
+    return _added(c, a, b, bits), why
 
 
 def _added(c: float, a: list[float], b: list[float], bits: int) -> float:
@@ -78,7 +83,7 @@ def _exponent(x: float, least: int) -> int:
     return max(math.frexp(x)[1] - 1, least) if x else least
 
 
-@register(
+@register_law(
     "13_fails",
     title="The K at which it fails",
     task="Every element of a row of A is x, every element of a column of B is y, both above 0. Write "
@@ -86,40 +91,23 @@ def _exponent(x: float, least: int) -> int:
     "by more than the share `most` of the exact sum K · x · y. It begins at 0 and takes 32 products in each step.",
     hint="Call your add in a loop, always with 32 times x and 32 times y, and compare with the exact sum after each "
     "step. Some inputs take thousands of steps.",
+    cases=[
+        (1.0, 1.0, 13, 0.01),
+        (1.5, 1.0, 13, 0.01),
+        (1.5, 1.25, 13, 0.01),
+        (0.0625, 0.0625, 13, 0.1),
+        (1.0, 1.0, 10, 0.01),
+        (1.875, 1.875, 13, 0.001),
+        (1.0, 1.0, 7, 0.2),
+    ],
+    tried="cases tried",
+    facts=[("equal products with 13 bits", "fail at K = 16,576")],
 )
-def fails(answer: Callable[[float, float, int, float], int]) -> Facts:
-    cases = [((x, y, bits, most), fails_at(x, y, bits, most)) for x, y, bits, most in (
-        (1.0, 1.0, 13, 0.01), (1.5, 1.0, 13, 0.01), (1.5, 1.25, 13, 0.01), (0.0625, 0.0625, 13, 0.1),
-        (1.0, 1.0, 10, 0.01), (1.875, 1.875, 13, 0.001), (1.0, 1.0, 7, 0.2),
-    )]  # fmt: skip
-
-    def why(x: float, y: float, bits: int, most: float) -> str:
-        k = fails_at(x, y, bits, most)
-        before, there = (_sum(x, y, bits, n // BLOCK) for n in (k - BLOCK, k))
-        return (
-            f"At K = {k - BLOCK:,} the sum is {before:g} of {(k - BLOCK) * x * y:g}, "
-            f"at {k:,} it is {there:g} of {k * x * y:g}."
-        )
-
-    tried = expect_all(answer, cases, why)
-    return [("cases tried", str(tried)), ("equal products with 13 bits", f"fail at K = {cases[0][1]:,}")]
-
-
-def _step(c: float, x: float, y: float, bits: int) -> float:
-    return _added(c, [x] * BLOCK, [y] * BLOCK, bits)
-
-
-def _sum(x: float, y: float, bits: int, steps: int) -> float:
-    c = 0.0
-    for _ in range(steps):
-        c = _step(c, x, y, bits)
-    return c
-
-
-def fails_at(x: float, y: float, bits: int, most: float) -> int:
-    """The smallest multiple of 32 products x · y whose sum is too small by more than the share `most`."""
-    c, k = 0.0, 0
-    while True:
-        c, k = _step(c, x, y, bits), k + BLOCK
-        if k * x * y - c > most * k * x * y:
-            return k
+def fails(x: float, y: float, bits: int, most: float) -> Right:
+    there, k = 0.0, 0
+    while k * x * y - there <= most * k * x * y:
+        before, there, k = there, _added(there, [x] * BLOCK, [y] * BLOCK, bits), k + BLOCK
+    return k, (
+        f"At K = {k - BLOCK:,} the sum is {before:g} of {(k - BLOCK) * x * y:g}, "
+        f"at {k:,} it is {there:g} of {k * x * y:g}."
+    )

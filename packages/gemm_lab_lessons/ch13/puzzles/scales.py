@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gemm_lab.notebook.puzzle import Facts, register
-from gemm_lab.notebook.trying import Missed, call, expect_all
+from gemm_lab.notebook.puzzle import Facts, Right, register, register_law
+from gemm_lab.notebook.trying import Missed, call
 from gemm_lab_lessons.ch13.quantised import LARGEST, PER_SCALE
 from gemm_lab_lessons.ch13.sums import E4M3
 
@@ -64,7 +64,7 @@ def _first(wrong: np.ndarray) -> tuple[int, ...]:
     return tuple(int(place) for place in np.argwhere(wrong)[0]) if wrong.any() else ()
 
 
-@register(
+@register_law(
     "13_scale_byte",
     title="Where a scale lies",
     task="Write scale_byte(row, column, columns): at which byte the scale of this row and column lies, if a matrix "
@@ -73,17 +73,13 @@ def _first(wrong: np.ndarray) -> tuple[int, ...]:
     "(r % 32) · 16 + (r // 32) · 4 + c.",
     hint="A tile has 512 bytes. The tile's number is (row // 128) · (columns // 4) + column // 4, and inside it count "
     "rows and columns from its own corner.",
+    cases=[
+        *((0, 1, 4), (1, 0, 4), (32, 0, 4), (127, 3, 4), (0, 4, 8), (128, 0, 8)),
+        *((row, column, 12) for row in (0, 31, 32, 100, 130, 255, 300) for column in (0, 3, 5, 11)),
+    ],
+    tried="scales tried",
 )
-def scale_byte(answer: Callable[[int, int, int], int]) -> Facts:
-    def right(row: int, column: int, columns: int) -> int:
-        tile = row // 128 * (columns // 4) + column // 4
-        return tile * 512 + row % 32 * 16 + row % 128 // 32 * 4 + column % 4
-
-    def why(row: int, column: int, columns: int) -> str:
-        tile = row // 128 * (columns // 4) + column // 4
-        return f"It is in tile {tile}, in its row {row % 128} and its column {column % 4}."
-
-    places = [(0, 1, 4), (1, 0, 4), (32, 0, 4), (127, 3, 4), (0, 4, 8), (128, 0, 8)]
-    places += [(row, column, 12) for row in (0, 31, 32, 100, 130, 255, 300) for column in (0, 3, 5, 11)]
-    tried = expect_all(answer, [(place, right(*place)) for place in places], why)
-    return [("scales tried", str(tried))]
+def scale_byte(row: int, column: int, columns: int) -> Right:
+    tile = row // 128 * (columns // 4) + column // 4
+    why = f"It is in tile {tile}, in its row {row % 128} and its column {column % 4}."
+    return tile * 512 + row % 32 * 16 + row % 128 // 32 * 4 + column % 4, why

@@ -1,5 +1,5 @@
   float scale[2][PARTS];                                      // for this thread's two rows
-  const float* of_b[PARTS];                                   // the scale of B for the next 128 of K
+  const float* of_b[PARTS];                                   // scale of B for the next 128 of K
   const auto fetch_scales = [&](int stage) {                  // while the products run
     const int row = warpgroup * MMA_M + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     const float* of_a = reinterpret_cast<const float*>(smem) + (scale_a - smem_a) / 4 + stage * BLOCK_M + row;

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.on_simulator import launch, limits
-from gemm_lab.measure.inputs import make_inputs
+from gemm_lab.lab.on_simulator import counted
 from gpu_simulator import Report
 from gpu_simulator.compiler import Compiled
 
@@ -111,12 +110,12 @@ def too_many_waits(run: Any, wanted: Mapping[str, Any]) -> str:
 def run_of_rung(run: Any) -> tuple[Report, Compiled]:
     """The report of the unedited kernel, with the grid and size of `run`, and what was launched."""
     base, size = run.kernel.unedited(), (run.m, run.n, run.k)
-    key, grid = key_of(base, *size, run.sms), base.grid(*size, run.sms)
+    key = key_of(base, *size, run.sms)
     if key not in _REPORTS:
         if len(_REPORTS) == MOST_REPORTS:
             _REPORTS.clear()
-        rung, inputs = base.compile_as_taught(), make_inputs(base.problem, *size, "integers", 0)
-        _REPORTS[key] = launch(rung, grid, inputs.arguments(), base.spec.cluster, **limits(*size))[1], rung
+        rung = base.compile_as_taught()
+        _REPORTS[key] = counted(base, rung, size, run.sms), rung
     return _REPORTS[key]
 
 

@@ -39,8 +39,8 @@ def test_a_pattern_that_waits_for_its_recording_is_no_disagreement(monkeypatch):
     counts = three_counts("cp.async.cg.16.some")
     assert counts.agreeing == len(counts.rows)
     first, *rest = counts.rows
-    left = {key: number for key, number in module._recorded().items() if key[:2] != (first.instruction, first.pattern)}
-    monkeypatch.setattr(module, "_recorded", lambda: left)
+    left = {key: number for key, number in module.counted().items() if key[:2] != (first.instruction, first.pattern)}
+    monkeypatch.setattr(module, "counted", lambda: left)
     module._recordings.cache_clear()
     assert len(three_counts("cp.async.cg.16.some").rows) == len(rest)
     with pytest.raises(LabError, match="was not recorded with"):

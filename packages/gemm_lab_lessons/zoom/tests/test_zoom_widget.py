@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.notebook import exercise_kernel, later_exercises, unbound
+from gemm_lab.notebook import exercise_kernel, unbound
+from gemm_lab.notebook.remembered import solved
+from gemm_lab.notebook.remembered.kept import Kept
 from gemm_lab_lessons.zoom import zoom_scene
 from gemm_lab_lessons.zoom.zoom_events import recorded
 from gemm_lab_lessons.zoom.zoom_layout import layout_of
@@ -174,13 +176,11 @@ def test_a_step_in_the_learners_lines_says_so():
 
 
 @pytest.fixture
-def reading(monkeypatch):
-    """A function of a notebook's number: from then on the session runs cells of this notebook."""
-    before = set(later_exercises.solved)
-    later_exercises.solved.clear()
-    yield lambda number: monkeypatch.setattr(exercise_kernel, "session_notebook", lambda: number)
-    later_exercises.solved.clear()
-    later_exercises.solved.update(before)
+def reading(monkeypatch, tmp_path):
+    """A function of a notebook's number: from then on the session runs cells of this notebook; nothing is solved yet."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(solved, "_kept", Kept("solved.json"))
+    return lambda number: monkeypatch.setattr(exercise_kernel, "session_notebook", lambda: number)
 
 
 TILES, LINE = "simt/03_shared_memory_tiles", "acc += smem_a[thread_m][k]"
@@ -223,7 +223,7 @@ def test_a_solved_exercise_hides_nothing_and_neither_does_the_learners_own_text(
     used = lab.exercise("02_inner_product")
     with pytest.raises(LabError):
         used.check(own.edit(multiply="    acc = 0;"))
-    assert "02_inner_product" not in later_exercises.solved
+    assert "02_inner_product" not in solved.solved_so_far()
     used.check(own)
     assert LINE in text_of(lab.zoom(run))
 
@@ -234,7 +234,7 @@ def test_what_is_handed_out_as_it_is_in_the_file_is_no_solution(made, reading):
     reading("03")
     text = text_of(lab.zoom(made("first_kernels/01_plain_loads")[0]))
     assert "__halves2half2" not in text and "mma.sync" not in text and "03_inline_ptx asks" in text
-    later_exercises.solved.add("03_fragments")
+    solved.remember("03_fragments")
     text = text_of(lab.zoom(made("first_kernels/01_plain_loads")[0]))
     assert "__halves2half2" in text and "mma.sync" not in text
 

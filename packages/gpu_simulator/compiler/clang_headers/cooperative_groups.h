@@ -159,8 +159,6 @@ class lab_tile_of_a_warp : public lab_of_a_warp<lab_tile_of_a_warp<Size>> {
   LAB_DEVICE static unsigned thread_rank() { return Size == 32 ? ::lab_lane() : ::lab_lane() & (Size - 1); }
   LAB_DEVICE static constexpr unsigned size() { return Size; }
   LAB_DEVICE static constexpr unsigned num_threads() { return Size; }
-  LAB_DEVICE static unsigned meta_group_rank() { return lab_rank_in_block() / Size; }
-  LAB_DEVICE static unsigned meta_group_size() { return (lab_threads_of_block() + Size - 1) / Size; }
   template <class Type>
   LAB_DEVICE Type shfl(Type value, int rank) const { return lab_shuffle(lab_lanes(), value, rank, Size); }
   template <class Type>
@@ -175,22 +173,22 @@ class lab_tile_of_a_warp : public lab_of_a_warp<lab_tile_of_a_warp<Size>> {
 // A tile of several warps. Its barrier is one of the block's 16, from 1 on.
 template <unsigned Size>
 class lab_tile_of_warps {
+  LAB_DEVICE static unsigned lab_number() { return lab_rank_in_block() / Size; }
+
  public:
   LAB_DEVICE static unsigned thread_rank() { return lab_rank_in_block() % Size; }
   LAB_DEVICE static constexpr unsigned size() { return Size; }
   LAB_DEVICE static constexpr unsigned num_threads() { return Size; }
-  LAB_DEVICE static unsigned meta_group_rank() { return lab_rank_in_block() / Size; }
-  LAB_DEVICE static unsigned meta_group_size() { return (lab_threads_of_block() + Size - 1) / Size; }
   LAB_DEVICE static void sync() {
-    if (meta_group_rank() > 14) __trap();
-    __barrier_sync_count(1 + meta_group_rank(), Size);
+    if (lab_number() > 14) __trap();
+    __barrier_sync_count(1 + lab_number(), Size);
   }
   template <class Type>
   LAB_DEVICE Type shfl(Type value, int rank) const {
     __shared__ Type lab_sent[1024 / Size];
-    if (thread_rank() == rank % Size) lab_sent[meta_group_rank()] = value;
+    if (thread_rank() == rank % Size) lab_sent[lab_number()] = value;
     sync();
-    value = lab_sent[meta_group_rank()];
+    value = lab_sent[lab_number()];
     sync();
     return value;
   }
@@ -200,11 +198,11 @@ class lab_tile_of_warps {
  private:
   LAB_DEVICE static int lab_vote(int predicate, bool) {
     __shared__ int lab_votes[1024 / Size];
-    if (thread_rank() == 0) lab_votes[meta_group_rank()] = 0;
+    if (thread_rank() == 0) lab_votes[lab_number()] = 0;
     sync();
-    if (predicate) atomicOr(&lab_votes[meta_group_rank()], 1);
+    if (predicate) atomicOr(&lab_votes[lab_number()], 1);
     sync();
-    const int vote = lab_votes[meta_group_rank()];
+    const int vote = lab_votes[lab_number()];
     sync();
     return vote;
   }
@@ -218,12 +216,30 @@ template <unsigned Size>
 struct lab_tile<false, Size> {
   typedef lab_tile_of_warps<Size> type;
 };
+// How many threads a tile's parent has, and the rank of this one in it.
+template <class Parent>
+struct lab_parent {
+  LAB_DEVICE static unsigned size() { return lab_threads_of_block(); }
+  LAB_DEVICE static unsigned thread_rank() { return lab_rank_in_block(); }
+};
+template <unsigned Size, class Parent>
+struct lab_parent<thread_block_tile<Size, Parent>> : lab_tile<(Size <= 32), Size>::type {};
 template <unsigned Size, class Parent>
 class thread_block_tile : public lab_tile<(Size <= 32), Size>::type {
  public:
-  thread_block_tile() = default;
-  template <class Other>
-  LAB_DEVICE thread_block_tile(const thread_block_tile<Size, Other>&) {}
+  LAB_DEVICE static unsigned meta_group_rank() { return lab_parent<Parent>::thread_rank() / Size; }
+  LAB_DEVICE static unsigned meta_group_size() { return (lab_parent<Parent>::size() + Size - 1) / Size; }
+};
+template <unsigned Size>
+class thread_block_tile<Size, void> : public lab_tile<(Size <= 32), Size>::type {
+  unsigned number, count;
+
+ public:
+  template <class Parent>
+  LAB_DEVICE thread_block_tile(const thread_block_tile<Size, Parent>& tile)
+      : number(tile.meta_group_rank()), count(tile.meta_group_size()) {}
+  LAB_DEVICE unsigned meta_group_rank() const { return number; }
+  LAB_DEVICE unsigned meta_group_size() const { return count; }
 };
 
 // ---- Partitions ----
@@ -239,8 +255,9 @@ LAB_DEVICE coalesced_group lab_partition(unsigned lanes, unsigned size) {
 }
 LAB_DEVICE thread_group tiled_partition(const thread_group& parent, unsigned size) {
   if (parent.lab_is_block()) {
-    const unsigned first = lab_lane() & ~(size - 1);
-    return thread_group::lab_of_lanes(size >= 32 ? 0xffffffffu : ((1u << size) - 1) << first);
+    const unsigned first = lab_lane() & ~(size - 1), left = lab_threads_of_block() - (lab_rank_in_block() & ~31u);
+    const unsigned there = left < 32 ? (1u << left) - 1 : 0xffffffffu;  // the last warp of a block may be incomplete
+    return thread_group::lab_of_lanes(there & (size >= 32 ? 0xffffffffu : ((1u << size) - 1) << first));
   }
   return lab_partition(__activemask(), size);
 }
@@ -257,7 +274,8 @@ LAB_DEVICE coalesced_group labeled_partition(const Group& group, Label label) {
 template <class Group>
 LAB_DEVICE coalesced_group binary_partition(const Group& group, bool predicate) {
   const unsigned yes = __ballot_sync(group.lab_lanes(), predicate);
-  return coalesced_group(predicate ? yes : group.lab_lanes() & ~yes, predicate, 2);
+  const bool both = yes != 0 && yes != group.lab_lanes();  // one of them may have no lane
+  return coalesced_group(predicate ? yes : group.lab_lanes() & ~yes, predicate && both, both ? 2 : 1);
 }
 
 // ---- Grid and cluster ----

@@ -13,6 +13,8 @@ LAB_DEVICE unsigned short lab_bfloat16_bits(float value) {
   return static_cast<unsigned short>(value != value ? 0x7fff : (whole + 0x7fff + (whole >> 16 & 1)) >> 16);
 #endif
 }
+template <class Type>
+LAB_DEVICE unsigned short lab_bfloat16_bits(Type value) { return lab_bfloat16_bits(lab_odd(value)); }
 LAB_BOTH float lab_bfloat16_widened(unsigned short bits) { return __uint_as_float(static_cast<unsigned>(bits) << 16); }
 
 LAB_NUMBER(__nv_bfloat16, __nv_bfloat162, __nv_bfloat16_raw, __nv_bfloat162_raw, lab_bfloat16_bits, lab_bfloat16_widened)
@@ -31,10 +33,15 @@ LAB_BOTH constexpr unsigned short lab_infinite(nv_bfloat16) { return 0x7f80; }
 LAB_DEVICE float __bfloat162float(nv_bfloat16 value) { return float(value); }
 LAB_DEVICE nv_bfloat16 __float2bfloat16(float value) { return nv_bfloat16(value); }
 LAB_DEVICE nv_bfloat16 __float2bfloat16_rn(float value) { return nv_bfloat16(value); }
-LAB_DEVICE nv_bfloat16 __float2bfloat16_rz(float value) {
-  return nv_bfloat16(__nv_bfloat16_raw{static_cast<unsigned short>(__float_as_uint(value) >> 16)});
+// The number next to a float on the side of 0, or beyond it if the float is none.
+LAB_DEVICE nv_bfloat16 lab_bfloat16_next(float value, bool beyond) {
+  const unsigned bits = __float_as_uint(value), whole = (bits >> 16) + (beyond && bits & 0xffff ? 1 : 0);
+  return nv_bfloat16(__nv_bfloat16_raw{static_cast<unsigned short>(value != value ? 0x7fff : whole)});
 }
-LAB_DEVICE nv_bfloat16 __double2bfloat16(double value) { return nv_bfloat16(static_cast<float>(value)); }
+LAB_DEVICE nv_bfloat16 __float2bfloat16_rz(float value) { return lab_bfloat16_next(value, false); }
+LAB_DEVICE nv_bfloat16 __float2bfloat16_ru(float value) { return lab_bfloat16_next(value, value > 0); }
+LAB_DEVICE nv_bfloat16 __float2bfloat16_rd(float value) { return lab_bfloat16_next(value, value < 0); }
+LAB_DEVICE nv_bfloat16 __double2bfloat16(double value) { return nv_bfloat16(value); }
 LAB_16_PAIRS(nv_bfloat16, nv_bfloat162, bfloat16, bfloat162, halves)
 LAB_16_WHOLE_NUMBERS(nv_bfloat16, bfloat16)
 LAB_DEVICE float2 __bfloat1622float2(nv_bfloat162 pair) { return float2(float(pair.x), float(pair.y)); }
@@ -53,11 +60,12 @@ LAB_DEVICE nv_bfloat162 __float2bfloat162_rn(float value) { return __floats2bflo
 // ---- Arithmetic ----
 
 #if __CUDA_ARCH__ >= 800
-LAB_16_PTX_3(__hfma, nv_bfloat16, nv_bfloat162, "fma.rn.bf16", "fma.rn.bf16x2")
-LAB_16_PTX_1(__hneg, nv_bfloat16, nv_bfloat162, "neg.bf16", "neg.bf16x2")
-LAB_16_PTX_1(__habs, nv_bfloat16, nv_bfloat162, "abs.bf16", "abs.bf16x2")
-LAB_16_PTX_2(__hmax, nv_bfloat16, nv_bfloat162, "max.bf16", "max.bf16x2")
-LAB_16_PTX_2(__hmin, nv_bfloat16, nv_bfloat162, "min.bf16", "min.bf16x2")
+LAB_16_PTX_3(__hfma, __hfma2, nv_bfloat16, nv_bfloat162, "fma.rn.bf16", "fma.rn.bf16x2")
+LAB_16_PTX_1(__hneg, __hneg2, nv_bfloat16, nv_bfloat162, "neg.bf16", "neg.bf16x2")
+LAB_16_PTX_1(__habs, __habs2, nv_bfloat16, nv_bfloat162, "abs.bf16", "abs.bf16x2")
+LAB_16_PTX_2(__hmax, __hmax2, nv_bfloat16, nv_bfloat162, "max.bf16", "max.bf16x2")
+LAB_16_PTX_2(__hmin, __hmin2, nv_bfloat16, nv_bfloat162, "min.bf16", "min.bf16x2")
+LAB_16_PTX_3(__hfma_relu, __hfma2_relu, nv_bfloat16, nv_bfloat162, "fma.rn.relu.bf16", "fma.rn.relu.bf16x2")
 #else
 LAB_16_FLOAT_3(__hfma, __hfma2, nv_bfloat16, nv_bfloat162, fmaf(a, b, c))
 LAB_16_FLOAT_1(__hneg, __hneg2, nv_bfloat16, nv_bfloat162, -a)
@@ -66,23 +74,29 @@ LAB_16_FLOAT_2(__hmax, __hmax2, nv_bfloat16, nv_bfloat162, fmaxf(a, b))
 LAB_16_FLOAT_2(__hmin, __hmin2, nv_bfloat16, nv_bfloat162, fminf(a, b))
 #endif
 #if __CUDA_ARCH__ >= 900
-LAB_16_PTX_2(__hadd, nv_bfloat16, nv_bfloat162, "add.bf16", "add.bf16x2")
-LAB_16_PTX_2(__hsub, nv_bfloat16, nv_bfloat162, "sub.bf16", "sub.bf16x2")
-LAB_16_PTX_2(__hmul, nv_bfloat16, nv_bfloat162, "mul.bf16", "mul.bf16x2")
+LAB_16_PTX_2(__hadd, __hadd2, nv_bfloat16, nv_bfloat162, "add.bf16", "add.bf16x2")
+LAB_16_PTX_2(__hsub, __hsub2, nv_bfloat16, nv_bfloat162, "sub.bf16", "sub.bf16x2")
+LAB_16_PTX_2(__hmul, __hmul2, nv_bfloat16, nv_bfloat162, "mul.bf16", "mul.bf16x2")
+LAB_16_PTX_2(__hadd_rn, __hadd2_rn, nv_bfloat16, nv_bfloat162, "add.rn.bf16", "add.rn.bf16x2")
+LAB_16_PTX_2(__hsub_rn, __hsub2_rn, nv_bfloat16, nv_bfloat162, "sub.rn.bf16", "sub.rn.bf16x2")
+LAB_16_PTX_2(__hmul_rn, __hmul2_rn, nv_bfloat16, nv_bfloat162, "mul.rn.bf16", "mul.rn.bf16x2")
 #else  // before, the only arithmetic is a · b + c
-#define LAB_BY_FMA(NAME, A, B, C)                                              \
+#define LAB_BY_FMA(NAME, NAME_PAIR, A, B, C)                                   \
   LAB_DEVICE nv_bfloat16 NAME(nv_bfloat16 a, nv_bfloat16 b) {                  \
     const nv_bfloat16 one(__nv_bfloat16_raw{0x3f80}), less(__nv_bfloat16_raw{0xbf80}), zero(__nv_bfloat16_raw{0x8000}); \
     return __hfma(A, B, C);                                                    \
   }                                                                            \
-  LAB_DEVICE nv_bfloat162 NAME##2(nv_bfloat162 a, nv_bfloat162 b) {            \
+  LAB_DEVICE nv_bfloat162 NAME_PAIR(nv_bfloat162 a, nv_bfloat162 b) {          \
     const nv_bfloat162 one(__nv_bfloat162_raw{0x3f80, 0x3f80}), less(__nv_bfloat162_raw{0xbf80, 0xbf80}); \
     const nv_bfloat162 zero(__nv_bfloat162_raw{0x8000, 0x8000});               \
     return __hfma2(A, B, C);                                                   \
   }
-LAB_BY_FMA(__hadd, a, one, b)
-LAB_BY_FMA(__hsub, b, less, a)
-LAB_BY_FMA(__hmul, a, b, zero)
+LAB_BY_FMA(__hadd, __hadd2, a, one, b)
+LAB_BY_FMA(__hsub, __hsub2, b, less, a)
+LAB_BY_FMA(__hmul, __hmul2, a, b, zero)
+LAB_BY_FMA(__hadd_rn, __hadd2_rn, a, one, b)
+LAB_BY_FMA(__hsub_rn, __hsub2_rn, b, less, a)
+LAB_BY_FMA(__hmul_rn, __hmul2_rn, a, b, zero)
 #endif
 LAB_16_FUNCTIONS(nv_bfloat16, nv_bfloat162)
 LAB_16_COMPARISONS(nv_bfloat16, nv_bfloat162)

@@ -74,6 +74,7 @@ static constexpr int warpSize = 32;
 #include "builtin/threads.h"
 #include "builtin/warps.h"
 #include "builtin/memory.h"
+#include "builtin/textures.h"
 #include "builtin/atomics.h"
 #include "builtin/rounded_arithmetic.h"
 #include "builtin/double_math.h"

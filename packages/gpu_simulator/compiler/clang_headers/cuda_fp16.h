@@ -3,23 +3,19 @@
 
 #include "builtin/sixteen_bits.h"
 
-#define LAB_TO_HALF(NAME, PTX)                                                 \
-  LAB_DEVICE unsigned short NAME(float value) {                                \
-    unsigned short bits;                                                       \
-    asm("cvt." PTX ".f16.f32 %0, %1;" : "=h"(bits) : "f"(value));              \
-    return bits;                                                               \
-  }
-LAB_TO_HALF(lab_half_bits, "rn")
-LAB_TO_HALF(lab_half_bits_rz, "rz")
-LAB_TO_HALF(lab_half_bits_ru, "rp")
-LAB_TO_HALF(lab_half_bits_rd, "rm")
+LAB_TO_REAL(lab_half_bits, float, unsigned short, "f16.f32", "f", "h")
+LAB_CONVERT(lab_half_bits_rn, double, unsigned short, "rn.f16.f64", "d", "h")
+LAB_CONVERT(lab_half_bits_rn, int, unsigned short, "rn.f16.s32", "r", "h")
+LAB_CONVERT(lab_half_bits_rn, unsigned, unsigned short, "rn.f16.u32", "r", "h")
+LAB_CONVERT(lab_half_bits_rn, long long, unsigned short, "rn.f16.s64", "l", "h")
+LAB_CONVERT(lab_half_bits_rn, unsigned long long, unsigned short, "rn.f16.u64", "l", "h")
 LAB_DEVICE float lab_half_widened(unsigned short bits) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
 }
 
-LAB_NUMBER(__half, __half2, __half_raw, __half2_raw, lab_half_bits, lab_half_widened)
+LAB_NUMBER(__half, __half2, __half_raw, __half2_raw, lab_half_bits_rn, lab_half_widened)
 typedef __half half;
 typedef __half2 half2;
 typedef __half nv_half;
@@ -40,11 +36,7 @@ LAB_DEVICE half __float2half_rn(float value) { return half(value); }
 LAB_DEVICE half __float2half_rz(float value) { return half(__half_raw{lab_half_bits_rz(value)}); }
 LAB_DEVICE half __float2half_ru(float value) { return half(__half_raw{lab_half_bits_ru(value)}); }
 LAB_DEVICE half __float2half_rd(float value) { return half(__half_raw{lab_half_bits_rd(value)}); }
-LAB_DEVICE half __double2half(double value) {
-  unsigned short bits;
-  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(value));
-  return half(__half_raw{bits});
-}
+LAB_DEVICE half __double2half(double value) { return half(value); }
 LAB_16_PAIRS(half, half2, half, half2, halves)
 LAB_16_WHOLE_NUMBERS(half, half)
 LAB_DEVICE float2 __half22float2(half2 pair) { return float2(float(pair.x), float(pair.y)); }
@@ -62,24 +54,19 @@ LAB_DEVICE half2 __float2half2_rn(float value) { return __floats2half2_rn(value,
 
 // ---- Arithmetic ----
 
-LAB_16_PTX_2(__hadd, half, half2, "add.f16", "add.f16x2")
-LAB_16_PTX_2(__hsub, half, half2, "sub.f16", "sub.f16x2")
-LAB_16_PTX_2(__hmul, half, half2, "mul.f16", "mul.f16x2")
-LAB_16_PTX_2(lab_hadd_rn, half, half2, "add.rn.f16", "add.rn.f16x2")
-LAB_16_PTX_2(lab_hsub_rn, half, half2, "sub.rn.f16", "sub.rn.f16x2")
-LAB_16_PTX_2(lab_hmul_rn, half, half2, "mul.rn.f16", "mul.rn.f16x2")
-#define __hadd_rn lab_hadd_rn
-#define __hsub_rn lab_hsub_rn
-#define __hmul_rn lab_hmul_rn
-#define __hadd2_rn lab_hadd_rn2
-#define __hsub2_rn lab_hsub_rn2
-#define __hmul2_rn lab_hmul_rn2
-LAB_16_PTX_3(__hfma, half, half2, "fma.rn.f16", "fma.rn.f16x2")
-LAB_16_PTX_1(__hneg, half, half2, "neg.f16", "neg.f16x2")
-LAB_16_PTX_1(__habs, half, half2, "abs.f16", "abs.f16x2")
+LAB_16_PTX_2(__hadd, __hadd2, half, half2, "add.f16", "add.f16x2")
+LAB_16_PTX_2(__hsub, __hsub2, half, half2, "sub.f16", "sub.f16x2")
+LAB_16_PTX_2(__hmul, __hmul2, half, half2, "mul.f16", "mul.f16x2")
+LAB_16_PTX_2(__hadd_rn, __hadd2_rn, half, half2, "add.rn.f16", "add.rn.f16x2")
+LAB_16_PTX_2(__hsub_rn, __hsub2_rn, half, half2, "sub.rn.f16", "sub.rn.f16x2")
+LAB_16_PTX_2(__hmul_rn, __hmul2_rn, half, half2, "mul.rn.f16", "mul.rn.f16x2")
+LAB_16_PTX_3(__hfma, __hfma2, half, half2, "fma.rn.f16", "fma.rn.f16x2")
+LAB_16_PTX_1(__hneg, __hneg2, half, half2, "neg.f16", "neg.f16x2")
+LAB_16_PTX_1(__habs, __habs2, half, half2, "abs.f16", "abs.f16x2")
 #if __CUDA_ARCH__ >= 800
-LAB_16_PTX_2(__hmax, half, half2, "max.f16", "max.f16x2")
-LAB_16_PTX_2(__hmin, half, half2, "min.f16", "min.f16x2")
+LAB_16_PTX_2(__hmax, __hmax2, half, half2, "max.f16", "max.f16x2")
+LAB_16_PTX_2(__hmin, __hmin2, half, half2, "min.f16", "min.f16x2")
+LAB_16_PTX_3(__hfma_relu, __hfma2_relu, half, half2, "fma.rn.relu.f16", "fma.rn.relu.f16x2")
 #else
 LAB_16_FLOAT_2(__hmax, __hmax2, half, half2, fmaxf(a, b))
 LAB_16_FLOAT_2(__hmin, __hmin2, half, half2, fminf(a, b))

@@ -56,7 +56,7 @@ LAB_DEVICE __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_f
     const float value = lab_half_widened(static_cast<unsigned short>(size << 7)) * 256;
     bits[i] = static_cast<unsigned short>(kind == __NV_E5M2 ? one << 8
                                           : size == 0x7f    ? 0x7fff
-                                                            : lab_half_bits(value) | (one & 0x80) << 8);
+                                                            : lab_half_bits_rn(value) | (one & 0x80) << 8);
   }
   return {bits[0], bits[1]};
 #endif
@@ -65,11 +65,11 @@ LAB_DEVICE __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x, __nv_fp8_int
   return {__nv_cvt_fp8x2_to_halfraw2(x, kind).x};
 }
 LAB_DEVICE __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_saturation_t saturation, __nv_fp8_interpretation_t kind) {
-  return __nv_cvt_float_to_fp8(static_cast<float>(x), saturation, kind);
+  return __nv_cvt_float_to_fp8(lab_odd(x), saturation, kind);
 }
 LAB_DEVICE __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 x, __nv_saturation_t saturation,
                                                           __nv_fp8_interpretation_t kind) {
-  return __nv_cvt_float2_to_fp8x2(float2(static_cast<float>(x.x), static_cast<float>(x.y)), saturation, kind);
+  return __nv_cvt_float2_to_fp8x2(float2(lab_odd(x.x), lab_odd(x.y)), saturation, kind);
 }
 #define LAB_FP8_FROM(NAME, RAW, RAW_PAIR, TYPE)                                \
   LAB_DEVICE __nv_fp8_storage_t __nv_cvt_##NAME##raw_to_fp8(RAW x, __nv_saturation_t saturation, \
@@ -92,6 +92,7 @@ LAB_FP8_FROM(bfloat16, __nv_bfloat16_raw, __nv_bfloat162_raw, nv_bfloat16)
     template <class Type>                                                      \
     LAB_DEVICE explicit __nv_fp8_##NAME(Type value)                            \
         : __x(__nv_cvt_float_to_fp8(static_cast<float>(value), __NV_SATFINITE, KIND)) {} \
+    LAB_DEVICE explicit __nv_fp8_##NAME(double value) : __x(__nv_cvt_double_to_fp8(value, __NV_SATFINITE, KIND)) {} \
     LAB_DEVICE explicit operator half() const { return half(__nv_cvt_fp8_to_halfraw(__x, KIND)); } \
     LAB_DEVICE explicit operator float() const { return float(half(*this)); }  \
     template <class Type, class = typename lab_if<__is_arithmetic(Type) && !lab_same<Type, float>>::type> \

@@ -45,18 +45,9 @@ class TensorCores:
     # ---- tcgen05.mma ----
 
     def multiply(
-        self,
-        site: int,
-        lane: int,
-        d: int,
-        a: int,
-        b: int,
-        word: int,
-        disabled,
-        accumulate: bool,
-        scale: int,
+        self, site: int, lane: int, d: int, a: int, b: int, word: int, disabled, accumulate: bool, scale: int,
         form: tuple,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Issue a tcgen05.mma. Raises `TensorMemoryFault` for invalid descriptors and addresses.
 
         d: address in tensor memory.   a, b: matrix descriptors; a is an address if A is in tensor memory.
@@ -74,21 +65,9 @@ class TensorCores:
         except DescriptorError as error:
             raise memory.fault(site, lane, f"issues tcgen05.mma. {error}") from None
         self.check_lanes(site, lane, d, a if inside else None, what, form)
-        product = Product(
-            site,
-            lane,
-            what,
-            form,
-            blocks,
-            d,
-            a if inside else None,
-            index_a,
-            index_b,
-            operands.places(what.m, what.n, group, ws, d >> 16),
-            accumulate,
-            scale,
-            disabled,
-        )
+        places = operands.places(what.m, what.n, group, ws, d >> 16)
+        factors = a if inside else None, index_a, index_b
+        product = Product(site, lane, what, form, blocks, d, *factors, places, accumulate, scale, disabled)
         self.issue(product, group * (rows[0] * (not inside) + rows[1]) * what.k * what.element_bytes)
 
     def issue(self, operation: Operation, read: int) -> None:

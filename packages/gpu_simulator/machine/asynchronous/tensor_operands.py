@@ -6,15 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpu_simulator.arithmetic.fp8 import decoded as fp8_values
-from gpu_simulator.arithmetic.rounding import bf16_to_f32
+from gpu_simulator.arithmetic.fragment_products import elements
 from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor, decode, problem
 from gpu_simulator.hardware.matrix_descriptor import DescriptorError, chunk_addresses, inside_pattern
 from gpu_simulator.hardware.matrix_descriptor import problem as tile_problem
 from gpu_simulator.hardware.matrix_descriptor_sm100 import decode_sm100
 from gpu_simulator.hardware.tensor_memory_layout import Piece, pieces
-
-_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
 
 @lru_cache(maxsize=256)
@@ -58,22 +55,14 @@ def fits(m: int, group: int, ws: bool, first: int) -> bool:
     return first == 0 or (first == 16 and m == 64 and group == 1 and not ws)
 
 
-def numbers(bits: np.ndarray, kind: str) -> np.ndarray:
-    """Elements, given as bits of their own width, as float32 (int32 for 8-bit integers)."""
-    if kind == "bf16":
-        return bf16_to_f32(bits)
-    if kind == "f16":
-        return bits.view(np.float16).astype(np.float32)
-    if kind == "tf32":
-        return (bits & np.uint32(0xFFFFE000)).view(np.float32)
-    if kind in ("e4m3", "e5m2"):
-        return fp8_values(kind).astype(np.float32)[bits]
-    return bits.view(np.int8 if kind == "s8" else np.uint8).astype(np.int32)
+def numbers(words: np.ndarray, kind: str) -> np.ndarray:
+    """Elements along the last axis of words of any width, as float32 (int32 for 8-bit integers)."""
+    return elements(words, kind).astype(np.int32 if kind in ("s8", "u8") else np.float32, copy=False)
 
 
-def from_shared(view16: np.ndarray, index: np.ndarray, major: str, size: int, kind: str) -> np.ndarray:
+def from_shared(view16: np.ndarray, index: np.ndarray, major: str, kind: str) -> np.ndarray:
     """(rows, k) numbers of an operand. view16: shared memory in units of 16 bytes.   index: from `chunks`."""
-    found = numbers(view16[index].view(_BITS[size]), kind)
+    found = numbers(view16[index], kind)
     return found if major == "k" else found.T
 
 
@@ -85,4 +74,4 @@ def from_tensor_memory(cells: np.ndarray, lanes, column: int, k: int, size: int,
         if isinstance(lanes, slice)
         else (cells[lanes, np.arange(column, column + wide)])
     )
-    return numbers(np.ascontiguousarray(block).view(_BITS[size]), kind)
+    return numbers(np.ascontiguousarray(block), kind)

@@ -79,11 +79,10 @@ class Product:
     def run(self, resident) -> None:
         """Execute the product."""
         what, view, stride = self.what, resident.shared.views[16], resident.shared_stride >> 4
-        size, group = what.element_bytes, len(self.blocks)
+        group = len(self.blocks)
         rule = resident.sum_rule("tcgen05", what.a, what.b, what.d)
         right = [
-            operands.from_shared(view, self.index_b + block * stride, what.b_major, size, what.b)
-            for block in self.blocks
+            operands.from_shared(view, self.index_b + block * stride, what.b_major, what.b) for block in self.blocks
         ]
         right = (right[0] if group == 1 else np.concatenate(right)).T
         if what.negate_b != what.negate_a:
@@ -91,11 +90,13 @@ class Product:
         for rank, block in enumerate(self.blocks):
             cells, left = resident.tensor_memory.cells[block], None
             if self.a is None:
-                left = operands.from_shared(view, self.index_a + block * stride, what.a_major, size, what.a)
+                left = operands.from_shared(view, self.index_a + block * stride, what.a_major, what.a)
             kept = None if self.disabled is None else self.disabled[128 * rank : 128 * rank + 128]
             for piece, lanes, _ in self.pieces:
                 if self.a is not None:
-                    left = operands.from_tensor_memory(cells, lanes, self.a & 0xFFFF, what.k, size, what.a)
+                    left = operands.from_tensor_memory(
+                        cells, lanes, self.a & 0xFFFF, what.k, what.element_bytes, what.a
+                    )
                 step = max(1, ALONE // left.size)
                 for at in range(0, piece.count, step):
                     part = right[:, piece.first + at : piece.first + min(at + step, piece.count)]

@@ -69,16 +69,12 @@ class AsyncProxyChecker:
         self.users.forget(barrier)
         del self.records[barrier]
         self._places = None
-        self.hazards.add(
-            "initialised again",
-            site,
-            barrier.site,
-            lambda: (
+        if say := self.hazards.new("initialised again", site, barrier.site):
+            say(
                 f"{resident.describe(site)}: {resident.name_lane(lane)} initialises the mbarrier at shared address "
                 f"{barrier.address}, which {resident.mbarriers.origin(barrier)} initialised already. What happens then "
                 "is undefined: use the mbarrier as it is, or invalidate it first with mbarrier.inval."
-            ),
-        )
+            )
 
     def mbarrier_invalidated(self, site: int, lane: int, barrier) -> None:
         self.after_init(site, barrier, np.array([lane]))
@@ -105,15 +101,11 @@ class AsyncProxyChecker:
         block = self.resident.block_of_lane
         needed = "__syncthreads()" if block[lane] == block[barrier.lane] else "barrier.cluster (arrive and wait)"
         origin = self.resident.mbarriers.origin(barrier)
-        self.hazards.add(
-            "missing wait",
-            site,
-            barrier.site,
-            lambda: (
+        if say := self.hazards.new("missing wait", site, barrier.site):
+            say(
                 f"{where}: {self.resident.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, "
                 f"which {origin} initialises: there is no barrier between them; it needs {needed} after the init."
-            ),
-        )
+            )
 
     def over_mbarrier(self, access: Access) -> None:
         """Report a store to the bytes of an mbarrier. PTX ISA, "mbarrier.inval": it has to be invalidated before."""
@@ -133,16 +125,12 @@ class AsyncProxyChecker:
 
     def _over_mbarrier(self, access: Access, row: int, column: int, barrier) -> None:
         words, origin = self.detector.words(access, row, column), self.resident.mbarriers.origin(barrier)
-        self.hazards.add(
-            "missing wait",
-            access.site,
-            barrier.site,
-            lambda: (
+        if say := self.hazards.new("missing wait", access.site, barrier.site):
+            say(
                 f"{words.here(access.site)} {access.verb} {words.place}, which belongs to the mbarrier at shared "
                 f"address {barrier.address} that {origin} initialised: its memory may only be used for something else "
                 "after mbarrier.inval."
-            ),
-        )
+            )
 
     def mbarrier_arrives(self, site: int, barrier, numbers) -> None:
         """Publish what the warps did before they arrive; called before the arrival counts."""
@@ -281,16 +269,12 @@ class AsyncProxyChecker:
     def _fence_of_init(self, site: int, lane: int, barrier) -> None:
         if not self.fences.covers_init(self.records[barrier].init):
             where, origin = self.resident.describe(site), self.resident.mbarriers.origin(barrier)
-            self.hazards.add(
-                "missing fence",
-                site,
-                barrier.site,
-                lambda: (
+            if say := self.hazards.new("missing fence", site, barrier.site):
+                say(
                     f"{where}: {self.resident.name_lane(lane)} lets a copy report to the mbarrier at shared address "
                     f"{barrier.address}, but no fence follows its init by {origin}: it needs "
                     "fence.mbarrier_init.release.cluster or fence.proxy.async, then the barrier."
-                ),
-            )
+                )
 
     # ---- Copies out of shared memory ----
 
@@ -351,15 +335,11 @@ class AsyncProxyChecker:
             (stores, "no wait_group has made sure that this copy has read its shared memory"),
         ):
             for copy in copies:
-                self.hazards.add(
-                    "missing wait",
-                    copy.site,
-                    -1,
-                    lambda copy=copy, what=what: (
+                if say := self.hazards.new("missing wait", copy.site):
+                    say(
                         f"{self.resident.describe(copy.site)}: {self.resident.name_lane(copy.lane)}'s block ends, and "
                         f"{what}."
-                    ),
-                )
+                    )
 
     # ---- Pieces ----
 

@@ -68,17 +68,13 @@ class GlobalProxyFences:
     def _report(self, access: Access, stamp: int, row, column) -> None:
         other, words = int(self.hazards.site_of[stamp >> LANE_BITS]), self.detector.words(access, row, column)
         launch, writer = self.resident.launch, stamp & LANE_MASK
-        self.hazards.add(
-            "missing fence",
-            access.site,
-            other,
-            lambda: (
+        if say := self.hazards.new("missing fence", access.site, other):
+            say(
                 f"{words.here(access.site)} lets a copy through the async proxy read {words.place}, which "
                 f"{block_of(launch, writer)}, {thread_of(launch, writer)} wrote at {words.site(other)}: no "
                 "fence.proxy.async of global memory stands between them. The threads that wrote have to execute it "
                 "after their stores, or the thread that starts the copy when it knows of the stores."
-            ),
-        )
+            )
 
     def ended(self) -> None:
         """The blocks have ended: keep for later ones what the fences of each warp cover."""

@@ -108,16 +108,11 @@ class ProxyFences:
                 f"the fence at {words.site(int(self.hazards.site_of[fence]))} orders the stores of its own thread; "
                 "those of the others need one each, or a barrier before it."
             )
-        self.hazards.add(
-            "missing fence",
-            access.site,
-            other,
-            lambda: (
+        if say := self.hazards.new("missing fence", access.site, other, severity=SUSPICIOUS if fence else ERROR):
+            say(
                 f"{words.here(access.site)} {does.format(place=words.place)}, which {written} at "
                 f"{words.site(other)}: {need}"
-            ),
-            severity=SUSPICIOUS if fence else ERROR,
-        )
+            )
 
     def unfenced(self, access: Access, last, readers=None) -> np.ndarray:
         """Which of the `last` writes threads made without a fence.proxy.async that happens before the readers: Boolean.

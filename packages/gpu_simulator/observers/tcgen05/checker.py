@@ -174,16 +174,12 @@ class Tcgen05Checker:
             return
         lanes, kind = numbers[warps == warps[0]].tolist(), self.resident.program.sites[site].parts[1]
         what = {"cp": "copy"}.get(kind, "product" if kind == "mma" else kind)
-        self.hazards.add(
-            "repeated issue",
-            site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("repeated issue", site):
+            say(
                 f"{self.resident.describe(site)}: {len(lanes)} threads of the warp of "
                 f"{self.resident.name_lane(lanes[0])} issue this tcgen05.{kind}, and each of them is one {what}: let "
                 "one thread do it (elect.sync)."
-            ),
-        )
+            )
 
     def _operands(self, product, number: int) -> None:
         """Check what a product or a copy reads in shared memory."""
@@ -219,9 +215,8 @@ class Tcgen05Checker:
         if flying.any():
             row, column = np.argwhere(flying)[0]
             touch, words = self.touches[found[row, column]], self.detector.words(access, row, column)
-            self.hazards.add(
-                "missing wait", access.site, touch.site, lambda: self.words.overwrites(words, access, touch)
-            )
+            if say := self.hazards.new("missing wait", access.site, touch.site):
+                say(self.words.overwrites(words, access, touch))
             return True
         bad = self.order.unordered(access.lanes, stamps, True)
         for number in [] if bad is None else np.unique(found[bad]).tolist():

@@ -60,15 +60,11 @@ class CollectorBuffers:
             why = f"{name} was written again after {resident.describe(held.site)} had filled that buffer"
         else:
             return
-        self.hazards.add(
-            "missing fill",
-            product.site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("missing fill", product.site):
+            say(
                 f"{resident.describe(product.site)}: {resident.name_lane(product.lane)} takes {name} of this product "
                 f"from the collector buffer (.collector::{buffer}::{usage}), but {why}. Its result is undefined."
-            ),
-        )
+            )
 
     def _newest(self, product, index) -> int:
         """The event of the last write to an operand in shared memory."""

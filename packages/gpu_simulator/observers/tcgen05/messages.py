@@ -32,56 +32,39 @@ class Tcgen05Messages:
         return f"{self.resident.describe(new.site)}: {self.who(new)} {verb}"
 
     def not_begun(self, site: int, lane: int, other: int) -> None:
-        self.hazards.add(
-            "missing wait",
-            site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("missing wait", site):
+            say(
                 f"{self.resident.describe(site)}: {self.resident.name_lane(lane).split(', thread')[0]} allocates "
                 f"tensor memory together with {self.resident.name_block(other)}, which may not have begun yet: let "
                 "both meet at barrier.cluster before."
-            ),
-        )
+            )
 
     def never_written(self, new) -> None:
         verb = {"mma": "accumulates on", "shift": "shifts"}.get(new.kind, "loads")
         hint = "; the first product has to run with enable-input-d false" if new.kind == "mma" else ""
-        self.hazards.add(
-            "uninitialised read",
-            new.site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("uninitialised read", new.site):
+            say(
                 f"{self.resident.describe(new.site)}: {self.who(new)} {verb} columns of tensor memory that nothing has "
                 f"written{hint}."
-            ),
-        )
+            )
 
     def not_waited(self, old, new) -> None:
         verb = {"ld": "reading", "mma": "using", "shift": "using"}.get(old.kind, "writing")
-        self.hazards.add(
-            "missing wait",
-            new.site,
-            old.site,
-            lambda: (
+        if say := self.hazards.new("missing wait", new.site, old.site):
+            say(
                 f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be {verb}: "
                 f"{self.remedy(old)}."
-            ),
-        )
+            )
 
     def used_early(self, load, use: int) -> None:
         """Only a remark: the use of the register waits for the load by itself, as the PTX ISA says."""
-        self.hazards.add(
-            "early use",
-            use,
-            load.site,
-            lambda: (
+        if say := self.hazards.new("early use", use, load.site, severity=SUSPICIOUS):
+            say(
                 f"{self.resident.describe(use)}: {self.who(load)} uses a register that tcgen05.ld at "
                 f"{self.resident.describe(load.site)} loads, and no tcgen05.wait::ld stands between the two. The use "
                 'itself waits for this value (PTX ISA, "Register dependencies, same thread"), but nothing else that '
                 "follows waits for the load: execute tcgen05.wait::ld before the first use."
-            ),
-            severity=SUSPICIOUS,
-        )
+            )
 
     def remedy(self, old) -> str:
         """What would show that an access is done but has not happened, in words."""
@@ -101,26 +84,18 @@ class Tcgen05Messages:
             why = "this thread has not waited for the mbarrier of its commit, nor met a thread that has"
         else:
             why = "no barrier stands between the two"
-        self.hazards.add(
-            "race",
-            new.site,
-            old.site,
-            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} used: {why}.",
-        )
+        if say := self.hazards.new("race", new.site, old.site):
+            say(f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} used: {why}.")
 
     def not_pipelined(self, old, new) -> None:
         why = f"a {NAMES[new.kind]} may overtake the {NAMES[old.kind]} before it unless that was waited for"
         if old.kind == new.kind == "mma":
             why = "only products of one warp, accumulator, shape and kind follow each other without a wait"
-        self.hazards.add(
-            "missing wait",
-            new.site,
-            old.site,
-            lambda: (
+        if say := self.hazards.new("missing wait", new.site, old.site):
+            say(
                 f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be using: "
                 f"{why} (tcgen05.commit and its mbarrier)."
-            ),
-        )
+            )
 
     def unfenced_before(self, old, new) -> None:
         self._unfenced(
@@ -139,24 +114,16 @@ class Tcgen05Messages:
         )
 
     def _unfenced(self, old, new, why: str) -> None:
-        self.hazards.add(
-            "missing fence",
-            new.site,
-            old.site,
-            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} used: {why}.",
-        )
+        if say := self.hazards.new("missing fence", new.site, old.site):
+            say(f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} used: {why}.")
 
     def arrives_late(self, load, block: int) -> None:
-        self.hazards.add(
-            "missing wait",
-            load.site,
-            -1,
-            lambda: (
+        if say := self.hazards.new("missing wait", load.site):
+            say(
                 f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this commit may "
                 f"still arrive at its mbarrier at shared address {load.key[1]}: before a block ends, one of its "
                 "threads has to wait for the phase of every arrival from another block."
-            ),
-        )
+            )
 
     # ---- Shared memory ----
 
@@ -167,13 +134,9 @@ class Tcgen05Messages:
         )
 
     def untold(self, words, access, touch) -> None:
-        self.hazards.add(
-            "race",
-            access.site,
-            touch.site,
-            lambda: (
+        if say := self.hazards.new("race", access.site, touch.site):
+            say(
                 f"{words.here(access.site)} {access.verb} {words.place}, which {NAMES[touch.kind]} at "
                 f"{self.resident.describe(touch.site)} has read: this thread has not waited for the mbarrier of its "
                 "commit, nor met a thread that has."
-            ),
-        )
+            )

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from gpu_simulator.arithmetic.rounding import f32_to_bf16
-from gpu_simulator.cli.argument_words import argument
+from gpu_simulator.cli.argument_words import argument, word_of_structs
 from gpu_simulator.errors import ConfigError
+from gpu_simulator.ptx.struct_types import size_of
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,34 @@ def test_arrays(word, dtype, shape, first):
     assert found.dtype == dtype and found.shape == shape and found.reshape(-1)[:2].tolist() == first
 
 
+def test_an_array_of_structs_has_its_members_where_c_places_them():
+    found = argument("{u8, x=f32:3, f64}:2x3:ones")
+    assert found.shape == (2, 3) and found.dtype.names == ("f0", "x", "f2") and found.dtype.itemsize == 24
+    assert [found.dtype.fields[name][1] for name in found.dtype.names] == [0, 4, 16]
+    assert found["x"].tolist() == [[[1, 1, 1]] * 3] * 2 and (found["f2"] == 1).all()
+    assert (argument("{u8, f32}:2:uninit").view(np.uint8) == 0xFF).all()
+    assert not np.array_equal(argument("{f32, f32}:9:random")["f0"], argument("{f32, f32}:9:random")["f1"])
+
+
+SOURCE = """struct Body { float x, y; /* and */ int id; double m[2]; };
+typedef struct tag { const float* a, *b; float4 v; char c; unsigned int n; } Table;
+struct Nested { Body b[2]; unsigned char w[2][3]; half h; size_t s; };
+struct Class { float x; Class(float); };
+struct List { List* next; float v = 1.f; };
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "word"),
+    [
+        ("Body", 32, "{x=f32, y=f32, id=i32, m=f64:2}"), ("Table", 48, ""), ("Nested", 80, ""), ("Class", 0, ""),
+        ("List", 16, ""), ("float3", 12, ""), ("float4*", 8, ""), ("missing", 0, ""),
+    ],
+)  # fmt: skip
+def test_structs_of_a_source(kind, size, word):
+    assert size_of(kind, SOURCE) == size and word_of_structs(kind, SOURCE) == word
+
+
 def test_random_arrays_differ_by_their_seed_and_repeat():
     assert not np.array_equal(argument("f32:100:random", 0), argument("f32:100:random", 1))
     assert np.array_equal(argument("i32:100:random", 3), argument("i32[100]=random", 3))
@@ -88,6 +117,9 @@ def test_bfloat16_is_rounded_to_the_nearest():
         ("bytes=0g", "pairs of digits"),
         ("none.npy", "none.npy cannot be read"),
         ("f32:99999999999999", "may be used"),
+        ("{f32, q8}:5", "“q8” is no member of an array of structs"),
+        ("{x=f32, x=i32}:5", "“{x=f32, x=i32}:5”: field 'x' occurs more than once"),
+        ("{i8, f32}:5:300", "from -128 to 127"),
     ],
 )
 def test_what_is_no_argument_is_a_sentence(word, says):

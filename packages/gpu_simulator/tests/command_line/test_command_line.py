@@ -1,15 +1,18 @@
 """`python -m gpu_simulator`: files of PTX and of CUDA, what is printed and saved, a sentence for every mistake."""
 
+import importlib.metadata
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from compiling import need_compiler
+from compiling import need_clang, need_compiler
 from ptx_text import at, text
 
 from gpu_simulator import __version__
 from gpu_simulator.cli.command_line import main
+from gpu_simulator.compiler import clang
 
 SUM = "".join((at("%a", "%t", 4, "%q10"), at("%bb", "%t", 4, "%q11"), at("%d", "%t", 4, "%q12"))) + (
     "ld.global.f32 %f1, [%q10];\nld.global.f32 %f2, [%q11];\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%q12], %f3;"
@@ -54,7 +57,7 @@ def test_counts_stand_beside_the_instructions(run, add):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("none.ptx",), "none.ptx cannot be read"),
+        (("none.ptx",), "none.ptx cannot be read: No such file or directory.\n"),
         (
             ("add.ptx",),
             "kernel takes 3 arguments (u64 or a pointer, u64 or a pointer, u64 or a pointer), and 0 were given",
@@ -170,16 +173,56 @@ def test_a_mistake_in_the_source_names_its_line_and_what_was_left_out(run, progr
     )
 
 
-def test_source_without_a_compiler_says_what_to_install(run, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("installed", "says", "clang"),
+    [
+        (True, 'pip install "gpu_simulator[compiler]"; or a clang with: pip install "gpu_simulator[clang]"', "[clang]"),
+        (False, "pip install cuda-bindings ", "pip install ziglang"),
+    ],
+)
+def test_source_without_a_compiler_says_what_to_install(run, tmp_path, monkeypatch, installed, says, clang):
     from gpu_simulator.compiler import nvrtc_library
 
+    def distribution(name):
+        if name != "gpu_simulator" or not installed:
+            raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", distribution)
     for name in ("cuda.bindings", "ziglang"):
         monkeypatch.setitem(sys.modules, name, None)
     nvrtc_library._library.cache_clear()
     (tmp_path / "k.cu").write_text("__global__ void k() {}")
     code, out = run("k.cu")
     nvrtc_library._library.cache_clear()
-    assert code == 2 and "pip install cuda-bindings" in out
+    assert code == 2 and says in out and clang in out
+
+
+WHICH = """__global__ void which(int* o) {
+#ifdef __clang_major__
+  o[0] = 1;
+#endif
+}
+"""
+
+
+@pytest.mark.parametrize(("words", "value"), [((), 0), (("--compiler", "nvrtc"), 0), (("--compiler", "clang"), 1)])
+def test_the_compiler_is_chosen(run, tmp_path, words, value):
+    need_compiler()
+    need_clang()
+    (tmp_path / "which.cu").write_text(WHICH)
+    code, out = run("which.cu", "--arg", "i32:1", "--print", "0", *words)
+    assert code == 0 and f"0 = [{value}]" in out
+
+
+def test_a_compiler_that_is_not_installed_is_not_replaced_by_the_other(run, tmp_path, monkeypatch):
+    need_compiler()
+    monkeypatch.setattr(clang, "installed", lambda: False)
+    clang.version.cache_clear()
+    (tmp_path / "which.cu").write_text(WHICH)
+    code, out = run("which.cu", "--arg", "i32:1", "--compiler", "clang")
+    assert code == 2 and "There is no clang here" in out
+    with pytest.raises(SystemExit, match="2"):
+        run("which.cu", "--compiler", "gcc")
 
 
 # ---- Parts of arrays, and references ----
@@ -245,14 +288,20 @@ def test_whole_numbers_are_compared_exactly(run, tmp_path):
         (("--print", "2[40]"), "argument 2 has the shape 32"),
         (("--print", "2[1,2]"), "argument 2 has the shape 32"),
         (("--compare", "2"), "write --compare 2=reference.npy"),
-        (("--compare", "2=no.npy"), "no.npy cannot be read"),
+        (("--compare", "2=no.npy"), "no.npy cannot be read: No such file or directory.\n"),
+        (("--compare", "2=empty.npy"), "empty.npy cannot be read: "),
+        (("--compare", "2=many.npz"), "many.npz cannot be read: it holds several arrays; write one with numpy.save.\n"),
+        (("--compare", "7=two.npy"), "argument 7 is not an array; these are: 0, 1, 2"),
         (("--compare", "2=two.npy"), "the argument has the shape 32, and the reference 2"),
     ],
 )
 def test_mistakes_in_parts_are_told(run, add, words, says):
     np.save("two.npy", np.zeros(2, "f4"))
+    np.savez("many.npz", np.zeros(32, "f4"))
+    Path("empty.npy").touch()
     code, out = run(add, *ARRAYS, *words)
     assert code == 2 and says in out and "Traceback" not in out
+    assert "warp instructions" not in out or "--print" in words, "a reference is looked at before the run"
 
 
 RING = """__global__ void kernel(int* slot, volatile int* head, int* out) {
@@ -308,6 +357,33 @@ def test_structs_and_arrays_of_pointers_are_written_in_brackets(run, tmp_path):
     assert code == 0 and "1 = [1., 5.]" in out
     code, out = run(*words, "--arg", "[f32:2:arange, f32:2:uninit]", "--arg", "f32:2", "--hazards")
     assert code == 1 and "reads byte 4 of argument 0.1, which nothing has written" in out
+
+
+BODIES = """struct Body { float position[3]; int id; };
+__global__ void moved(Body* b, const float4* by) { b[threadIdx.x].position[1] += b[threadIdx.x].id + by[threadIdx.x].w; }
+"""
+
+
+def test_an_array_of_structs_is_written_by_the_types_of_its_members(run, tmp_path):
+    need_compiler()
+    (tmp_path / "bodies.cu").write_text(BODIES)
+    words = ("bodies.cu", "--block", "4", "--arg", "f32:4x4:ones", "--arg")
+    start = (*words[:3], "--arg", "{position=f32:3, id=i32}:4:arange", *words[3:5])
+    code, out = run(*start, "--print", "0[2]", "--save", "0=moved.npy")
+    assert code == 0 and "0[2] = ([ 6., 10.,  8.], 2)" in out
+    np.save("want.npy", np.load("moved.npy"))
+    assert np.load("moved.npy")["position"][:, 1].tolist() == [2, 6, 10, 14]
+    assert run(*start, "--compare", "0=want.npy")[0] == 0
+    wrong = np.load("want.npy")
+    wrong["id"][3] = 9
+    np.save("want.npy", wrong)
+    code, out = run(*start, "--compare", "0=want.npy")
+    assert code == 1 and '0["id"][3] = 3, in the reference 9' in out
+    for word, size in (("{f32:3}:4", 12), ("{f32:3, i32, i32}:4", 20), ("{f32:3, u8}:4", 16)):
+        code, out = run(*words[:3], "--arg", word, *words[3:5])
+        assert (code, size == 16) == ((0, True) if size == 16 else (2, False))
+        assert size == 16 or f"its structs have {size} bytes each, and moved takes Body* there, of 16" in out
+        assert size == 16 or "write {position=f32:3, id=i32}:4." in out
 
 
 @pytest.mark.parametrize(("body", "code"), [("", 0), (RING[RING.index("{") + 1 : RING.rindex("}")], 1)])

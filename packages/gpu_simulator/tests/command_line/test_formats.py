@@ -85,6 +85,35 @@ def test_a_finding_in_ptx_lies_in_its_source_where_that_is_here(run, beside):
     assert ("    2    store();" in counts) == beside and ("st.global.u32 [%d]" in counts) != beside
 
 
+def places(run, name):
+    """The path of the one finding in each format, and the exit code."""
+    (command,) = [line for line in run(name, "github")[1].split("\n") if line.startswith("::")]
+    (log,) = json.loads(run(name, "sarif")[1])["runs"]
+    (found,) = log["results"] + log["invocations"][0].get("toolExecutionNotifications", [])
+    case = ElementTree.fromstring(run(name, "junit")[1]).find("testsuite/testcase")
+    uri = found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    (one,) = json.loads(run(name, "json")[1])["findings"]
+    return command.split("file=")[1].partition(",")[0], uri, case.get("file"), one["file"]
+
+
+@pytest.mark.parametrize("name", ["race.ptx", "nothing.ptx"])
+@pytest.mark.parametrize("git", ["folder", "file", None])
+def test_programs_get_paths_from_the_root_of_the_repository(run, tmp_path, monkeypatch, name, git):
+    (tmp_path / "repository/kernels").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "repository", target_is_directory=True)
+    monkeypatch.chdir(tmp_path / "link/kernels")
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    assert places(run, name) == (name,) * 4, "a folder that is no repository changes nothing"
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path if git else tmp_path / "repository"))
+    if git == "folder":
+        Path("../.git").mkdir()
+    elif git == "file":  # of a worktree
+        Path("../.git").write_text("gitdir: elsewhere\n")
+    assert places(run, name) == (*(f"kernels/{name}",) * 3, name), "for programs of one's own it stays as it was typed"
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "other"))
+    assert places(run, name)[0] == (f"kernels/{name}" if git else name)
+
+
 def outcome(message: str) -> Outcome:
     made = Outcome(Path("a b.cu"), kernel="k")
     made.findings = [Finding("race", ERROR, message, "x,y:z.cu", 3, thread=(1, 2, 3)), Finding("remark", NOTE, "!")]
@@ -102,6 +131,8 @@ def test_signs_that_end_a_command_or_a_document_are_escaped():
     log = json.loads(as_sarif(outcome(odd), "1"))
     assert faults(log) == []
     assert log["runs"][0]["results"][0]["properties"]["thread"] == [1, 2, 3]
+    told = as_junit(outcome("x,y:z.cu:3, st.shared"), "1").partition("<failure")[2].partition(">")[2]
+    assert told.startswith("race: x,y:z.cu:3, st"), "its line is not told twice"
     assert json.loads(as_json(outcome(odd), "1"))["findings"][0]["message"] == odd
 
 
@@ -139,6 +170,25 @@ def test_each_error_of_the_compiler_is_at_its_line(run, capsys):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "name"),
+    [
+        ("__global__ void mine(int* p) { WHAT }", (), "mine"),
+        ("template <typename T> __global__ void mine(T* p) { WHAT }", ("--kernel", "mine<int>"), "mine"),
+        ("__global__ void mine(int* p) { WHAT }\n__global__ void other() {}", ("--kernel", "mine"), "mine"),
+        ("__global__ void mine(int* p) { WHAT }\n__global__ void other() {}", (), "unclear"),
+    ],
+)
+def test_a_launch_has_the_same_name_in_junit_whether_it_compiles_or_not(run, capsys, text, words, name):
+    need_compiler()
+    for code, body in ((2, "q();"), (0, "p[0] = 1;")):
+        Path("unclear.cu").write_text(text.replace("WHAT", body))
+        code = 2 if name == "unclear" else code
+        assert main(["unclear.cu", "--block", "1", "--arg", "i32:1", "--format", "junit", *words]) == code
+        case = ElementTree.fromstring(capsys.readouterr().out).find("testsuite/testcase")
+        assert case.get("name") == name and (case.find("error") is not None) == (code == 2)
+
+
 CONFLICT = """__global__ void kernel(float* o) {
   __shared__ float tile[32][32];
   for (int j = 0; j < 32; j++) tile[j][threadIdx.x] = j;
@@ -156,9 +206,17 @@ def test_layouts_that_would_cost_less_are_shown(run, capsys):
     said = capsys.readouterr().out
     assert "tile: 1,056 wavefronts, 992 more than the least" in said and "the best takes 64." in said
     assert "__shared__ float tile[32][32 + 1];" in said
+    assert "the indices stay as they are. A padding costs no more here than the best swizzle" in " ".join(said.split())
     assert main([*words, "--format", "json"]) == 0
     (study,) = json.loads(capsys.readouterr().out)["layouts"]
     assert (study["array"], study["wavefronts"], study["best"][0]["wavefronts"]) == ("tile", 1056, 64)
+    flat = CONFLICT.replace("[j][threadIdx.x]", "[32 * j + threadIdx.x]").replace(
+        "[threadIdx.x][j]", "[32 * threadIdx.x + j]"
+    )
+    Path("conflict.cu").write_text(flat.replace("[32][32]", "[1024]"))
+    assert main([*words, "--row", "tile=32"]) == 0
+    said = capsys.readouterr().out
+    assert "padding: " in said and "costs no more" not in said, "a padding that changes each index, too"
     Path("conflict.cu").write_text(CONFLICT.replace("[32][32]", "[32][33]"))
     assert main(words) == 0
     assert "tile: no bank conflicts" in capsys.readouterr().out

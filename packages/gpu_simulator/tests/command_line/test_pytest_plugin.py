@@ -1,10 +1,11 @@
 """The fixture `simulated`: what each assertion lets through and what it says, on PTX with and without source lines."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from compiling import need_compiler
+from compiling import need_clang, need_compiler
 from ptx_text import at, text
 
 from gpu_simulator.compiler import nvrtc, nvrtc_library
@@ -110,11 +111,26 @@ def test_the_baseline_refuses_what_costs_more(project, pytester):
     held = json.loads((pytester.path / "simulated_baseline.json").read_text())
     (counts,) = held["launches"].values()
     assert counts["wavefronts"] == 32 and counts["sectors"] == 4 and held["compiler"]
-    project(*words, step=8).assert_outcomes(passed=1)
+    project(*words).stdout.no_fnmatch_line("*cost less*")
+    for more in ((), ("-q",), ("-n", "1", "-p", "xdist")) if find_spec("xdist") else ((), ("-q",)):
+        done = project(*words, *more, step=8)
+        assert done.ret == 0, "what costs less is no failure"
+        done.stdout.fnmatch_lines([
+            "*launches that cost less than in the baseline*",
+            "test_kernels.py::test_baseline, launch 1: kernel costs less than in simulated_baseline.json: wavefronts 32 → 2",
+            "pytest --simulated-baseline-write writes what the launches cost now, of all tests or of those that you name.",
+        ])  # fmt: skip
     project("--simulated-baseline-write", *words, step=8).assert_outcomes(passed=1)
+    project(*words, step=8).stdout.no_fnmatch_line("*cost less*")
+    held["compiler"], (name,) = "another", held["launches"]
+    held["launches"][name] = {**counts, "wavefronts": 2, "sectors": 9}
+    (pytester.path / "simulated_baseline.json").write_text(json.dumps(held))
     done = project(*words, step=128)
     done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["*costs more than in simulated_baseline.json: wavefronts 2 → 32.*"])
+    done.stdout.fnmatch_lines(
+        ["*costs more than in simulated_baseline.json: wavefronts 2 → 32 (it was written with an*"]
+    )
+    done.stdout.no_fnmatch_line("*cost less*")
 
 
 def test_ptx_needs_no_compiler(project, pytester, monkeypatch):
@@ -130,6 +146,33 @@ def test_a_broken_baseline_is_a_sentence(project, pytester, text, says):
     (pytester.path / "pytest.ini").write_text("[pytest]\nsimulated_baseline = other.json\n")
     done = project("-k", "test_clean")
     assert done.ret == 4 and says in done.stderr.str() + done.stdout.str()
+
+
+WHICH = """
+import numpy as np, gpu_simulator, pytest
+from test_command_line import WHICH
+
+def test_which(simulated, tmp_path):
+    (tmp_path / "which.cu").write_text(WHICH)
+    for using, wanted in ((None, CLANG), ("clang", 1), ("nvrtc", 0)):
+        out = np.zeros(1, np.int32)
+        run = simulated(tmp_path / "which.cu", args=[out], using=using)
+        assert out[0] == wanted
+    run.assert_not_worse()
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("--simulated-compiler", "clang")])
+def test_the_compiler_is_chosen(pytester, monkeypatch, words):
+    need_compiler()
+    need_clang()
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    pytester.makepyfile(WHICH.replace("CLANG", str(len(words) // 2)))
+    done = pytester.runpytest("-p", "gpu_simulator.pytest_plugin", "--simulated-baseline-write", *words)
+    done.assert_outcomes(passed=1)
+    held = json.loads((pytester.path / "simulated_baseline.json").read_text())["compiler"]
+    assert held.startswith("clang version" if words else "NVRTC ")
 
 
 LATE = """
@@ -154,3 +197,28 @@ def test_a_race_that_only_late_timing_shows_is_a_hazard(pytester, monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     pytester.makepyfile(LATE)
     pytester.runpytest("-p", "gpu_simulator.pytest_plugin", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_an_array_of_structs_is_checked_for_its_size(pytester, monkeypatch):
+    need_compiler()
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makefile(
+        ".cu",
+        bodies="struct Body { float x[3]; int id; };\n__global__ void moved(Body* b) { b[threadIdx.x].x[1] = 2; }\n",
+    )
+    pytester.makepyfile("""
+import numpy as np, pytest, gpu_simulator
+
+def test_right(simulated):
+    bodies = np.zeros(4, np.dtype([("x", "f4", 3), ("id", "i4")]))
+    simulated("bodies.cu", block=4, args=[bodies]).assert_no_hazard()
+    assert bodies["x"][:, 1].tolist() == [2] * 4
+
+def test_wrong(simulated):
+    simulated("bodies.cu", block=4, args=[np.zeros(4, np.dtype([("x", "f4", 3)]))])
+""")
+    result = pytester.runpytest("-p", "gpu_simulator.pytest_plugin", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*args?0? is an array of structs of 12 bytes, but moved takes Body? there, and its struct has 16*"]
+    )

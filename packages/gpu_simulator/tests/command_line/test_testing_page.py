@@ -71,7 +71,8 @@ def test_the_commands_print_what_the_page_shows(project):
 
 def test_the_steps_of_the_workflow_run(project):
     steps = re.findall(r"^      - run: (.*)$", FILES[".github/workflows/kernels.yml"], re.M)
-    assert steps[0] == re.search(r"^```\n(pip install .*)\n", TEXT, re.M)[1]
+    frozen = re.search(r"^```\npip freeze > (\S+)\n```$", TEXT, re.M)[1]
+    assert steps[0] == f"pip install -r {frozen}" and '\npip install "gpu_simulator[compiler]" pytest\n' in TEXT
     manifest = (PAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
     assert re.search(r'^name = "gpu_simulator"$', manifest, re.M) and re.search(r"^compiler = \[", manifest, re.M)
     assert 'gpu_simulator = "gpu_simulator.pytest_plugin"' in manifest.partition("[project.entry-points.pytest11]")[2]

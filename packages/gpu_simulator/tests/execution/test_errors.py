@@ -122,6 +122,25 @@ def test_out_of_bounds_names_thread_line_and_allocation(cuda):
         cuda(source, None, 1)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_store_past_a_small_array_names_that_array(cuda, size):
+    source = f"""__constant__ int one;
+__device__ int counter;
+{HEAD}(const float* x, float* small, float* large) {{
+  counter = one; (threadIdx.x < 2 ? small : large)[threadIdx.x < 2 ? {size} : 0] = x[0];
+}}"""
+    first = rf"0 bytes past the end of argument 1 \({4 * size} bytes\) and [\d,]+ bytes before argument 2 \("
+    with pytest.raises(gpu_simulator.MemoryFault, match=first):
+        cuda(source, np.zeros(1024, "f4"), np.zeros(size, "f4"), np.zeros(1024, "f4"))
+    above = source.replace(f"2 ? {size}", "2 ? -1")
+    with pytest.raises(gpu_simulator.MemoryFault, match=r"4 bytes before argument 1 \(.*past the end of argument 0 \("):
+        cuda(above, np.zeros(1024, "f4"), np.zeros(size, "f4"), np.zeros(1024, "f4"))
+    beside = source.replace("counter = one;", "(&counter)[1] = one;")
+    with pytest.raises(gpu_simulator.MemoryFault, match=r"0 bytes past the end of counter \(4 bytes\)") as told:
+        cuda(beside, *(np.zeros(4, "f4") for _ in range(3)))
+    assert "one (" not in str(told.value), "a constant is no array that anybody passes the end of"
+
+
 def test_shared_out_of_bounds_and_misaligned(cuda):
     source = (
         HEAD

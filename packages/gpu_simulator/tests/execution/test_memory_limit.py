@@ -102,7 +102,7 @@ def test_an_index_that_overflows_is_named():
     """Arrays of 2 GB are too large for a test, so only the sentence is asked for, of a memory without contents."""
     memory = object.__new__(GlobalMemory)
     memory.starts, memory.names, size = [GLOBAL_BASE], ["argument 0"], 2_150_400_000
-    memory.ends = [GLOBAL_BASE + size]
+    memory.ends, memory.aside = [GLOBAL_BASE + size], set()
     said = memory.nearest(GLOBAL_BASE + 239_990 * 8960 - 2**32, 1)
     assert "2,144,656,896 bytes before argument 0 (2,150,400,000 bytes)" in said
     assert "holds 2,147,483,647 at most" in said and "it is 2,150,310,400" in said

@@ -152,7 +152,7 @@ def test_without_observers_the_generated_code_tells_nobody(text):
     told_in = {}
     for observed in (False, True):
         sources = [emitter.block_source(program, block, True, frozenset(), observed)[0] for block in program.blocks]
-        told_in[observed] = "observer" in "".join(sources) or "tell_" in "".join(sources)
+        told_in[observed] = "observer" in "".join(sources) or "tell(" in "".join(sources)
     assert told_in == {False: False, True: "membar" in text}
 
 

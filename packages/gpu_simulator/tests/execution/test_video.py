@@ -16,7 +16,7 @@ def run(opcode):
 
 
 @pytest.mark.parametrize("types", ["s32.u32.u32", "u32.u32.s32", "u32.s32.u32", "s32.s32.u32"])
-@pytest.mark.parametrize("family", ["vadd4", "vsub4", "vmin4", "vmax4", "vavrg4", "vabsdiff4"])
+@pytest.mark.parametrize("family", ["vadd4", "vsub4", "vmin4", "vmax4", "vavrg4", "vabsdiff4", "vabsdiff2"])
 def test_types_that_disagree_are_refused(family, types):
     with pytest.raises(UnsupportedInstruction, match=family):
         run(f"{family}.{types}")
@@ -63,6 +63,9 @@ def one(body):
         (0x40000000, 0x40000000, "min.xorsign.abs.f32 %f1, %f2, %f3; mov.b32 %r1, %f1", 0x40000000),
         (0x7FFFFFFF, 0x7FFFFFFF, "mad.hi.sat.s32 %r1, %r2, %r3, 0x7fffffff", 2**31 - 1),
         (-(2**31), 0x7FFFFFFF, "mad.hi.sat.s32 %r1, %r2, %r3, -2147483648", -(2**31)),
+        (0x0001FFFF, 0xFFFF0001, "vabsdiff2.u32.u32.u32.add %r1, %r2, %r3, 7", 2 * 0xFFFE + 7),  # __vsadu2
+        (0x0001FFFF, 0xFFFF0001, "vabsdiff2.u32.u32.u32 %r1, %r2, %r3, 7", -0x10002),  # 0xFFFEFFFE
+        (0x0001FFFF, 0xFFFF0001, "vabsdiff2.s32.s32.s32.add %r1, %r2, %r3, 7", 2 + 2 + 7),
         (-8, 1 << 30, "mad.hi.sat.s32 %r1, %r2, %r3, 5", 3),
     ],
 )

@@ -1,6 +1,6 @@
-  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
+  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread asks for both tiles
     const uint32_t at = stage * STAGE_BYTES;
-    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // the phase ends after so many bytes
     tma_load_2d(smem_a + at, map_a, k_tile, (tile.m * CLUSTER + rank) * BLOCK_M, full + stage * 8);
                 // this block's columns of B, for the same place in both
     for (int h = 0; h < 2; h++)

@@ -8,48 +8,43 @@ from gpu_simulator.codegen.ops.memory.addresses import shared_address
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import WarpFault
 from gpu_simulator.machine.thread_ranges import spans
-from gpu_simulator.ptx.ir import Vector
+from gpu_simulator.ptx.ir import items_of
 from gpu_simulator.runtime import runtime
 
 _FORMS = ("sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared__cta")
 
 
-def _matrices(e, i, vector) -> tuple[int, tuple]:
+def _matrices(e, i, vector) -> int:
     e.allow(*_FORMS)
     if "b16" not in i.parts or "m8n8" not in i.parts:  # in any order, as ptxas takes them
         raise e.unsupported(
             "only matrices of the shape m8n8 and the type b16 can be, as in "
             f"{i.parts[0]}.sync.aligned.m8n8.x4.trans.shared.b16"
         )
-    items = vector.items if type(vector) is Vector else (vector,)
-    count = next((int(p[1]) for p in i.parts if p in ("x1", "x2", "x4")), 1)
-    if count != len(items):
-        raise e.unsupported(f"it names {len(items)} registers for {count} matrices")
-    return count, items
+    count, named = next((int(p[1]) for p in i.parts if p in ("x1", "x2", "x4")), 1), len(items_of(vector))
+    if count != named:
+        raise e.unsupported(f"it names {named} registers for {count} matrices")
+    return count
 
 
 @op("ldmatrix", forms="sync.aligned.m8n8 x1 x2 x4, trans, b16")
 def ldmatrix(e, i):
     """Loads matrices from shared memory."""
-    count, items = _matrices(e, i, i.operands[0])
+    count = _matrices(e, i, i.operands[0])
     t = e.temporary()
     e.line(
         f"{t} = load_matrices(resident, lanes, {i.site}, {shared_address(e, i, i.operands[1])}, {count}, "
         f"{'trans' in i.parts})"
     )
-    for number, item in enumerate(items):
-        e.write(item, f"{t}[{number}]", "b32")
+    e.write_all(i.operands[0], t, "b32")
 
 
 @op("stmatrix", forms="sync.aligned.m8n8 x1 x2 x4, trans, b16")
 def stmatrix(e, i):
     """Stores matrices to shared memory."""
-    count, items = _matrices(e, i, i.operands[1])
-    values = ", ".join(e.read(item, "b32") for item in items)
-    e.line(
-        f"store_matrices(resident, lanes, {i.site}, {shared_address(e, i, i.operands[0])}, ({values},), "
-        f"{'trans' in i.parts})"
-    )
+    _matrices(e, i, i.operands[1])
+    address, values = shared_address(e, i, i.operands[0]), e.read_all(i.operands[1], "b32")
+    e.line(f"store_matrices(resident, lanes, {i.site}, {address}, {values}, {'trans' in i.parts})")
 
 
 def _rows(resident, lanes, site, address, count):

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpu_simulator.arithmetic.rounding import fma_f64
 from gpu_simulator.hardware.mma_layouts import SHAPES, Mma
-from gpu_simulator.ptx.ir import Vector
+from gpu_simulator.ptx.ir import items_of
 from gpu_simulator.runtime import runtime
 
 PRODUCTS = {shape: Mma(shape, "f64") for shape in SHAPES["f64"]}  # all but m8n8k4 need sm_90
@@ -23,20 +23,19 @@ def emit(e, i) -> None:
     shape = next((p for p in parts if p in PRODUCTS), None)
     if shape is None or parts[4:6] != ("row", "col") or parts[6:] != ("f64",) * 4:
         raise e.unsupported("this shape or these types")
-    emit_product(e, i, shape, [o.items if type(o) is Vector else (o,) for o in i.operands])
+    emit_product(e, i, shape)
 
 
-def emit_product(e, i, shape: str, vectors: list) -> None:
-    """Generate the product of a shape. vectors: the registers of D, A, B and C."""
-    for vector, matrix in zip(vectors, "dabc", strict=True):
-        wanted = len(_places(matrix, shape))
-        if len(vector) != wanted:
-            raise e.unsupported(f"it names {len(vector)} registers where {matrix} has {wanted}")
-    reads = ", ".join("(" + ", ".join(e.read(x, "f64") for x in v) + ",)" for v in vectors[1:])
+def emit_product(e, i, shape: str) -> None:
+    """Generate the product of a shape; the operands are the registers of D, A, B and C."""
+    for operand, matrix in zip(i.operands, "dabc", strict=True):
+        found, wanted = len(items_of(operand)), len(_places(matrix, shape))
+        if found != wanted:
+            raise e.unsupported(f"it names {found} registers where {matrix} has {wanted}")
+    reads = ", ".join(e.read_all(operand, "f64") for operand in i.operands[1:])
     t = e.temporary()
     e.line(f"{t} = multiply_f64(lanes, {shape!r}, {reads})")
-    for number, item in enumerate(vectors[0]):
-        e.write(item, f"{t}[{number}]", "f64")
+    e.write_all(i.operands[0], t, "f64")
 
 
 def _tile(lanes, registers, matrix: str, shape: str) -> np.ndarray:

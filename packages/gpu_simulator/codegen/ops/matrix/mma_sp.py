@@ -19,7 +19,7 @@ from gpu_simulator.arithmetic.fragment_products import (
 )
 from gpu_simulator.faults import WarpFault
 from gpu_simulator.hardware.sparse_metadata import columns, contributing, holders, meaningful, selectors
-from gpu_simulator.ptx.ir import Immediate, Vector
+from gpu_simulator.ptx.ir import Immediate, items_of
 from gpu_simulator.ptx.mma_forms import Form, sparse
 from gpu_simulator.runtime import runtime
 
@@ -39,18 +39,16 @@ def emit(e, i) -> None:
     sums = form.m * form.n // (64 if form.accumulator == "f16" else 32)
     stored = form.m * form.k * form.bits // 2048
     counts = {"D": sums, "A": stored, "B": form.k * form.n * form.bits // 1024, "C": sums}
-    vectors = [o.items if type(o) is Vector else (o,) for o in i.operands[:4]]
-    for (name, wanted), vector in zip(counts.items(), vectors, strict=True):
-        if len(vector) != wanted:
-            raise e.unsupported(f"it names {len(vector)} registers where {name} has {wanted}")
-    a, b, c = ("(" + ", ".join(e.read(item, "b32") for item in vector) + ",)" for vector in vectors[1:])
+    for (name, wanted), operand in zip(counts.items(), i.operands, strict=False):
+        if len(items_of(operand)) != wanted:
+            raise e.unsupported(f"it names {len(items_of(operand))} registers where {name} has {wanted}")
+    a, b, c = (e.read_all(operand, "b32") for operand in i.operands[1:4])
     t = e.temporary()
     e.line(
         f"{t} = multiply_sparse(resident, lanes, {i.site}, {e.mask}, {a}, {b}, {c}, {e.read(i.operands[4], 'b32')}, "
         f"{_selector(e, i.operands[5], form)}, {tuple(form)!r}, {i.parts[1] != 'sp'})"
     )
-    for number, item in enumerate(vectors[0]):
-        e.write(item, f"{t}[{number}]", "b32")
+    e.write_all(i.operands[0], t, "b32")
 
 
 def _selector(e, operand, form: Form) -> int:

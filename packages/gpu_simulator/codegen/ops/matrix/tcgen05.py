@@ -14,7 +14,7 @@ from gpu_simulator.faults import MemoryFault
 from gpu_simulator.hardware.instruction_descriptor import KINDS
 from gpu_simulator.hardware.tensor_memory_layout import MULTICASTS, SHAPES, copied, fragment
 from gpu_simulator.machine.lanes import at_lane
-from gpu_simulator.ptx.ir import Memory, Register, Vector
+from gpu_simulator.ptx.ir import Memory, Register, Vector, items_of
 from gpu_simulator.runtime import runtime
 
 _FORMS = (
@@ -81,7 +81,7 @@ def _mma(e, i, _):
                 f"{len(lanes)} registers of lanes that keep their values; cta_group::{_group(e, i)} "
                 f"takes {4 * _group(e, i)}"
             )
-        disable = f"({', '.join(e.read(item, 'b32') for item in lanes)})"
+        disable = e.read_all(Vector(lanes), "b32")
     accumulate = e.read(rest[0], "pred")
     if len(rest) > 1:
         scale = e.read(rest[1], "b64" if ws else "u32")
@@ -125,45 +125,36 @@ def _commit(e, i, _):
 
 def _shape(e, i):
     """(shape, repetitions, columns to the second half, whether each register holds two 16-bit values)."""
-    e.allow(
-        "ld",
-        "st",
-        "sync",
-        "aligned",
-        "pack__16b",
-        "unpack__16b",
-        *SHAPES,
-        *(p for p in i.parts if p[0] == "x" and p[1:].isdigit()),
-    )
+    repeats = [part for part in i.parts if part[0] == "x" and part[1:].isdigit()]
+    e.allow("ld", "st", "sync", "aligned", "pack__16b", "unpack__16b", *SHAPES, *repeats)
     shape = next((part for part in i.parts if part in SHAPES), None)
     if shape is None:
         raise e.unsupported(f"its shape is none of {', '.join(SHAPES)}")
-    times = int(next(p for p in i.parts if p[0] == "x" and p[1:].isdigit())[1:])
+    times = int(repeats[0][1:])
     split = int(i.operands[2 if "ld" in i.parts else 1].text, 0) if shape == "16x32bx2" else 0
     fragment(shape, times, split)
     return shape, times, split, bool({"pack__16b", "unpack__16b"} & set(i.parts))
 
 
-def _items(e, i, operand) -> tuple:
-    items = operand.items if type(operand) is Vector else (operand,)
-    shape, times, *_ = _shape(e, i)
-    if len(items) != SHAPES[shape] * times:
-        raise e.unsupported(f"{len(items)} registers; .{shape}.x{times} takes {SHAPES[shape] * times}")
-    return items
+def _form_of(e, i, operand) -> tuple:
+    """As `_shape`, if the operand has as many registers."""
+    form = shape, times, *_ = _shape(e, i)
+    if len(items_of(operand)) != SHAPES[shape] * times:
+        raise e.unsupported(f"{len(items_of(operand))} registers; .{shape}.x{times} takes {SHAPES[shape] * times}")
+    return form
 
 
 def _ld(e, i, _):
-    form, items, t = _shape(e, i), _items(e, i, i.operands[0]), e.temporary()
+    form, t = _form_of(e, i, i.operands[0]), e.temporary()
     e.line(f"{t} = tensor_ld(resident, lanes, {i.site}, {e.address(i.operands[1])}, {form!r})")
-    for number, item in enumerate(items):
+    for number, item in enumerate(items_of(i.operands[0])):
         if type(item) is Register:
             e.write(item, f"{t}[{number}]", "b32")
 
 
 def _st(e, i, _):
-    form = _shape(e, i)
-    values = ", ".join(e.read(item, "b32") for item in _items(e, i, i.operands[-1]))
-    e.line(f"tensor_st(resident, lanes, {i.site}, {e.address(i.operands[0])}, ({values},), {form!r})")
+    form, values = _form_of(e, i, i.operands[-1]), e.read_all(i.operands[-1], "b32")
+    e.line(f"tensor_st(resident, lanes, {i.site}, {e.address(i.operands[0])}, {values}, {form!r})")
 
 
 def _wait(e, i, _):
@@ -173,9 +164,7 @@ def _wait(e, i, _):
 
 def _fence(e, i, _):
     e.allow("fence__before_thread_sync", "fence__after_thread_sync")
-    e.line(
-        f"tell_tcgen05_fence(resident, lanes, {i.site}, {e.mask}, {'before' in i.parts[1]})" if e.observed else "pass"
-    )
+    e.tell("tcgen05_fence", i.site, e.mask, "before" in i.parts[1])
 
 
 _WRITERS = {

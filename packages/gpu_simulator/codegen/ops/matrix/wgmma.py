@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpu_simulator.arithmetic.fragment_products import fp8_table, fragment_a
+from gpu_simulator.arithmetic.fragment_products import elements, fragment_a
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import WarpgroupFault
 from gpu_simulator.hardware.matrix_descriptor import CHUNK_BYTES, DescriptorError, chunk_addresses, decode_sm90, problem
@@ -163,17 +163,7 @@ def _matrix(resident, source: np.ndarray, where: np.ndarray, major: str, kind: s
     """An operand from shared memory: (groups, rows along M or N, k) float32."""
     index = source if where.all() else source[where]
     bits = resident.shared.views[16][index]
-    lines = bits.reshape(*bits.shape[:2], -1)
-    if kind in ("e4m3", "e5m2"):
-        values = fp8_table(kind)[lines.view(np.uint8)]
-    elif kind in ("s8", "u8"):
-        values = lines.view(np.int8 if kind == "s8" else np.uint8).astype(np.float32)
-    elif kind == "tf32":
-        values = (lines.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
-    elif kind == "bf16":
-        values = (lines.view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
-    else:
-        values = lines.view(np.float16).astype(np.float32)
+    values = elements(bits.reshape(*bits.shape[:2], -1), kind).astype(np.float32, copy=False)
     return values if major == "k" else values.swapaxes(1, 2)
 
 

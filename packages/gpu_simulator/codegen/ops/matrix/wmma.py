@@ -21,7 +21,7 @@ from gpu_simulator.hardware.banks import ideal_wavefronts
 from gpu_simulator.hardware.mma_layouts import Mma
 from gpu_simulator.hardware.wmma_access import ELEMENT_BYTES, SHAPES, access
 from gpu_simulator.machine.counting import based
-from gpu_simulator.ptx.ir import Vector
+from gpu_simulator.ptx.ir import items_of
 from gpu_simulator.runtime import runtime
 
 _WORDS = (
@@ -69,7 +69,7 @@ def wmma(e, i):
     matrix = i.parts[2]
     layout = "row" if "row" in i.parts else "col"
     vector, memory = (i.operands[0], i.operands[1]) if loading else (i.operands[1], i.operands[0])
-    items, bits = _items(vector), "f64" if kind == "f64" else "b32"
+    bits = "f64" if kind == "f64" else "b32"
     rows = SHAPES[shape]
     m, n, k = rows
     extents = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
@@ -82,17 +82,12 @@ def wmma(e, i):
     address = e.address(memory) if space == "shared" else wide_address(e, memory)
     detail = repr((matrix, shape, layout, kind))
     if loading:
-        t = e.temporary()
-        e.line(f"{t} = load_tile(resident, lanes, {i.site}, {space!r}, {address}, {stride}, {len(items)}, {detail})")
-        for number, item in enumerate(items):
-            e.write(item, f"{t}[{number}]", bits)
+        t, count = e.temporary(), len(items_of(vector))
+        e.line(f"{t} = load_tile(resident, lanes, {i.site}, {space!r}, {address}, {stride}, {count}, {detail})")
+        e.write_all(vector, t, bits)
     else:
-        values = ", ".join(e.read(item, bits) for item in items)
-        e.line(f"store_tile(resident, lanes, {i.site}, {space!r}, {address}, {stride}, ({values},), {detail})")
-
-
-def _items(vector) -> tuple:
-    return vector.items if type(vector) is Vector else (vector,)
+        values = e.read_all(vector, bits)
+        e.line(f"store_tile(resident, lanes, {i.site}, {space!r}, {address}, {stride}, {values}, {detail})")
 
 
 def _elements(resident, lanes, site, space, address, stride, registers, detail):
@@ -164,20 +159,18 @@ def _multiply(e, i, shape):
     if "satfinite" in i.parts:
         raise e.unsupported()
     if shape == "m8n8k4":
-        mma_f64.emit_product(e, i, shape, [_items(operand) for operand in i.operands])
+        mma_f64.emit_product(e, i, shape)
         return
     kinds = types_of(i.parts)
     if len(kinds) == 2:
         d, c, a, b = kinds[0], kinds[1], "f16", "f16"
     else:
         d, a, b, c = kinds
-    vectors = [o.items for o in i.operands]
-    reads = ["(" + ", ".join(e.read(x, "b32") for x in v) + ",)" for v in vectors[1:]]
+    reads = ", ".join(e.read_all(operand, "b32") for operand in i.operands[1:])
     t = e.temporary()
     detail = (shape, a, b, c, d)
-    e.line(f"{t} = multiply_tiles(resident, lanes, {', '.join(reads)}, {len(vectors[0])}, {detail!r})")
-    for number, item in enumerate(vectors[0]):
-        e.write(item, f"{t}[{number}]", "b32")
+    e.line(f"{t} = multiply_tiles(resident, lanes, {reads}, {len(i.operands[0].items)}, {detail!r})")
+    e.write_all(i.operands[0], t, "b32")
 
 
 def _tile(lanes, registers, matrix, shape, kind):

@@ -13,7 +13,6 @@ from gpu_simulator.faults import MemoryFault
 from gpu_simulator.machine.asynchronous.transfers import Load
 from gpu_simulator.machine.memory import ELEMENT, SHIFT
 from gpu_simulator.ptx.declarations import BYTES
-from gpu_simulator.ptx.ir import Vector
 from gpu_simulator.runtime import runtime
 
 KNOWN = ("async", "weak", "relaxed", "cluster", "shared__cluster", "mbarrier__complete_tx__bytes", "v2", "v4")
@@ -25,10 +24,9 @@ def emit(e, i, change: str = "None") -> None:
         raise e.unsupported("only .shared::cluster with .mbarrier::complete_tx::bytes is supported")
     kind = i.parts[-1]
     where, source, barrier = i.operands
-    items = source.items if type(source) is Vector else (source,)
-    values = ", ".join(e.read(item, f"b{8 * BYTES[kind]}") for item in items)
+    values = e.read_all(source, f"b{8 * BYTES[kind]}")
     e.line(
-        f"store_async(resident, lanes, {i.site}, {e.mask}, {e.address(where)}, ({values},), {e.address(barrier)}, "
+        f"store_async(resident, lanes, {i.site}, {e.mask}, {e.address(where)}, {values}, {e.address(barrier)}, "
         f"{change}, {kind!r})"
     )
 

@@ -11,7 +11,7 @@ from gpu_simulator.codegen.registry import op
 from gpu_simulator.machine.address_space import GLOBAL_BASE
 from gpu_simulator.machine.memory import ELEMENT
 from gpu_simulator.ptx.declarations import BYTES
-from gpu_simulator.ptx.ir import Vector
+from gpu_simulator.ptx.ir import items_of
 from gpu_simulator.ptx.types import CODES
 from gpu_simulator.runtime import runtime
 
@@ -27,7 +27,7 @@ _QUALIFIERS = (
 def vector_length(e, i, operand) -> int:
     """How many registers an access moves. Raises `UnsupportedInstruction` unless its .v2, .v4 or .v8 says the same."""
     wanted = next((int(part[1]) for part in i.parts if part in ("v2", "v4", "v8")), 1)
-    count = len(operand.items) if type(operand) is Vector else 1
+    count = len(items_of(operand))
     if count != wanted or BYTES[i.parts[-1]] * count > 32:
         raise e.unsupported(f"it names {count} registers, but its opcode takes {wanted} of this type")
     return count
@@ -50,10 +50,7 @@ def ld(e, i):
     if e.observed and (found := selection_of(e.program, e.code, i)) is not None:
         used = f", {'' if found[1] else '~'}{e.read(found[0], 'pred')}"
     e.line(f"{t} = load(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {raw}, {count}{used})")
-    items = (
-        destination.items if count > 1 else (destination if type(destination) is not Vector else destination.items[0],)
-    )
-    for number, item in enumerate(items):
+    for number, item in enumerate(items_of(destination)):
         if item is None or getattr(item, "name", "") == "_":
             continue
         value = f"{t}[{number}]" if count > 1 else t
@@ -80,13 +77,12 @@ def st(e, i):
         return
     e.allow(*_QUALIFIERS)
     memory, source = i.operands[0], i.operands[1]
-    items = source.items if type(source) is Vector else (source,)
     vector_length(e, i, source)
     raw = f"b{8 * BYTES[kind]}"
-    values = ", ".join(e.read(item, raw if kind not in ("f32", "f64") else kind) for item in items)
+    values = e.read_all(source, raw if kind not in ("f32", "f64") else kind)
     space = space_of(e, i, memory)
     address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
-    e.line(f"store(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {CODES[raw]}, ({values},))")
+    e.line(f"store(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {CODES[raw]}, {values})")
 
 
 @op("prefetch", "prefetchu", "discard", "applypriority", forms="no effect on results; nothing is counted")

@@ -201,16 +201,6 @@ _ROUNDED = "f32 f64 (rn rz rm rp)"
 
 
 @op(
-    "add",
-    "sub",
-    "mul",
-    "mad",
-    "fma",
-    "div",
-    "min",
-    "max",
-    "abs",
-    "neg",
     forms={
         "add": f"{_WHOLE}; {_ROUNDED}; {_HALF}; f32x2; sat, ftz",
         "sub": f"{_WHOLE}; {_ROUNDED}; {_HALF}; f32x2; sat, ftz",
@@ -278,14 +268,6 @@ _UNARY = {
 
 
 @op(
-    "sqrt",
-    "rcp",
-    "rsqrt",
-    "sin",
-    "cos",
-    "lg2",
-    "ex2",
-    "tanh",
     forms={
         "sqrt": f"{_ROUNDED}; approx, ftz",
         "rcp": f"{_ROUNDED}; approx, ftz",

@@ -9,18 +9,8 @@ from gpu_simulator.codegen.registry import op, types_of
 from gpu_simulator.ptx.types import CODES
 from gpu_simulator.runtime import runtime
 
-_SIGNED = {
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "lo": "<",
-    "ls": "<=",
-    "hi": ">",
-    "hs": ">=",
-}
+_SIGNED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_SIGNED |= {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}  # of unsigned numbers
 # An unordered comparison is the negation of the opposite ordered one.
 _UNORDERED = {"ltu": ">=", "leu": ">", "gtu": "<=", "geu": "<"}
 _COMBINE = {"and": "&", "or": "|", "xor": "^"}

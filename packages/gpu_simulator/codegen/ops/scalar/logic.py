@@ -231,10 +231,6 @@ def permute(a, b, selector, mode=""):
 
 
 @op(
-    "popc",
-    "clz",
-    "bfind",
-    "brev",
     forms={"popc": "b32 b64", "clz": "b32 b64", "bfind": "u32 s32 u64 s64; shiftamt", "brev": "b32 b64"},
 )
 def counting(e, i):

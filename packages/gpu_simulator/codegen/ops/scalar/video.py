@@ -43,21 +43,24 @@ def _extended(e, operand, kind: str) -> str:
     return f"parts({e.read(operand.register, 'b32')}, {kind[0].replace('s', 'i')}{size})[..., {number}].astype(i8)"
 
 
-@op("vabsdiff4", "vadd4", "vsub4", "vmin4", "vmax4", "vavrg4", forms="bytes, all u32 or all s32; .add accumulates")
-def bytes_of_four(e, i):
-    """Byte-wise arithmetic on 32-bit registers."""
+@op(
+    *("vabsdiff2", "vabsdiff4", "vadd4", "vsub4", "vmin4", "vmax4", "vavrg4"),
+    forms="bytes or halves, all u32 or all s32; .add accumulates",
+)
+def parts_of_a_word(e, i):
+    """Arithmetic on the four bytes or two halves of 32-bit registers."""
     e.allow("add", "sat")
     if "sat" in i.parts:
         raise e.unsupported("the saturating form")
     result, *sources = types_of(i.parts)
     if len(set(sources)) > 1:
         raise e.unsupported("sources of different types")
-    distance = i.family == "vabsdiff4" and "add" not in i.parts
+    which, count = i.family[1:-1], int(i.family[-1])
+    distance = which == "absdiff" and "add" not in i.parts
     if sources and result != sources[0] and not (distance and result == "u32"):
         raise e.unsupported("a result of another type than its sources")
-    code = "i1" if "s32" in sources else "u1"
+    code = f"{'i' if 's32' in sources else 'u'}{4 // count}"
     a, b = (f"parts({e.read(o, 'b32')}, {code}).astype(i4)" for o in i.operands[1:3])
-    which = i.family[1:-1]
     value = {
         "absdiff": f"np.abs({a} - {b})",
         "add": f"({a} + {b})",
@@ -69,7 +72,7 @@ def bytes_of_four(e, i):
     if "add" in i.parts[1:]:
         e.write(i.operands[0], f"(sum_of_parts({value}) + {e.read(i.operands[3], 'u32')})", "u32")
     else:
-        e.write(i.operands[0], f"whole({value}.astype(u1), u4)", "b32")
+        e.write(i.operands[0], f"whole({value}.astype(u{4 // count}), u4)", "b32")
 
 
 @runtime

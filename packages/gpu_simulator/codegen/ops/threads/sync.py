@@ -54,12 +54,12 @@ def fence(e, i):
     """Memory fences. They only inform observers, because the simulator's memory is sequentially consistent."""
     wide = bool({"gl", "gpu", "sys", *(["cluster"] if e.clustered else [])} & set(i.parts))
     elsewhere = "proxy" in i.parts and {"tensormap__generic", "alias"} & set(i.parts)
-    if not e.observed or elsewhere:
+    if elsewhere:
         e.line("pass")
     elif "proxy" in i.parts or "mbarrier_init" in i.parts:
-        e.line(f"tell_proxy_fence(resident, lanes, {i.site}, {e.mask}, {'mbarrier_init' in i.parts})")
+        e.tell("proxy_fence", i.site, e.mask, "mbarrier_init" in i.parts)
     else:
-        e.line(f"tell_fence(resident, lanes, {wide})")
+        e.tell("fence", wide)
 
 
 @op("nanosleep", "pmevent", "griddepcontrol", forms="no effect on results")
@@ -75,7 +75,7 @@ def setmaxnreg(e, i):
     count = int(i.operands[0].text, 0)
     if not 24 <= count <= 256 or count % 8:
         raise e.unsupported(f"{count} registers; 24 to 256 in steps of 8 are possible")
-    e.line(f"tell_registers_shared(resident, lanes, {i.site})" if e.observed else "pass")
+    e.tell("registers_shared", i.site)
 
 
 @op("createpolicy", forms="a cache policy: it changes no value, and is 0")

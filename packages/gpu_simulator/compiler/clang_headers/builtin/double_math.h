@@ -81,7 +81,8 @@ LAB_DEVICE double fmod(double x, double divisor) {
 }
 LAB_DEVICE double remainder(double x, double divisor) {
   divisor = fabs(divisor);
-  if (fabs(x) < LAB_INFINITE && divisor == LAB_INFINITE) return x;
+  if (!(fabs(x) < LAB_INFINITE)) return LAB_NO_NUMBER;
+  if (divisor == LAB_INFINITE) return x;
   if (divisor < 0x1p1022 || !(divisor > 0)) x = fmod(x, 2 * divisor);
   double rest = fabs(x);
   if (rest > divisor - rest) {
@@ -143,7 +144,9 @@ LAB_BOTH double exp10(double x) {
   const double product = x * 2.302585092994046;
   return lab_exp(product, fabs(x) < 400 ? fma(x, 2.302585092994046, -product) + x * -2.1707562233822494e-16 : 0);
 }
-LAB_BOTH double expm1(double x) { return fabs(x) < 0.35 ? x + (lab_exp_less_1(x) - x) : exp(x) - 1; }
+LAB_BOTH double expm1(double x) {
+  return x == 0 ? x : fabs(x) < 0.35 ? x + (lab_exp_less_1(x) - x) : exp(x) - 1;
+}
 
 // The logarithm of a positive number as a sum of two: with m = x / 2^k near 1 and s = (m - 1) / (m + 1), it is
 // k ln 2 + 2 (s + s³/3 + s⁵/5 + …).
@@ -214,8 +217,10 @@ LAB_BOTH double pow(double x, double y) {
 LAB_BOTH double powi(double x, int y) { return pow(x, static_cast<double>(y)); }
 LAB_BOTH double cbrt(double x) {
   if (x == 0 || !(fabs(x) < LAB_INFINITE)) return x;
+  const double scale = fabs(x) < 0x1p-960 ? 0x1p-54 : 1;
+  x /= scale * scale * scale;
   const double root = copysign(exp(log(fabs(x)) / 3), x);
-  return root - (root * root * root - x) / (3 * root * root);
+  return (root - (root * root * root - x) / (3 * root * root)) * scale;
 }
 LAB_BOTH double rcbrt(double x) { return 1 / cbrt(x); }
 
@@ -310,6 +315,7 @@ LAB_DEVICE void sincos(double x, double* sine, double* cosine) {
   const lab_sum rest = lab_reduced(x, &quarter);
   const double s = lab_sine(rest.high, rest.low), c = lab_cosine(rest.high, rest.low);
   lab_turned(quarter, s, c, sine, cosine);
+  if (x == 0) *sine = x;
 }
 LAB_DEVICE double sin(double x) {
   double sine, cosine;
@@ -327,11 +333,14 @@ LAB_DEVICE double tan(double x) {
   return sine / cosine;
 }
 LAB_DEVICE void sincospi(double x, double* sine, double* cosine) {
+  if (fabs(x) >= 0x1p53 && fabs(x) < LAB_INFINITE) x *= 0;  // an even number of half circles
   const double k = rint(2 * x), rest = fma(-0.5, k, x), angle = rest * 3.141592653589793;
   const double low = fma(rest, 3.141592653589793, -angle) + rest * 1.2246467991473532e-16;
   const int quarter = static_cast<int>(static_cast<long long>(k));
   const double s = lab_sine(angle, low), c = lab_cosine(angle, low);
   lab_turned(quarter, s, c, sine, cosine);
+  if (*sine == 0) *sine = copysign(0.0, x);
+  *cosine += 0;  // of zeros the positive one
 }
 LAB_DEVICE double sinpi(double x) {
   double sine, cosine;
@@ -396,22 +405,21 @@ LAB_DEVICE double asinh(double x) {
   return copysign(log1p(size + size * size / (1 + sqrt(size * size + 1))), x);
 }
 LAB_DEVICE double acosh(double x) {
+  if (!(x >= 1)) return LAB_NO_NUMBER;
   return x > 0x1p500 ? log(x) + 0.6931471805599453 : log1p((x - 1) + sqrt((x - 1) * (x + 1)));
 }
 LAB_BOTH double atanh(double x) { return copysign(0.5 * log1p(2 * fabs(x) / (1 - fabs(x))), x); }
 
 // ---- The normal distribution ----
 
-// The series 2 / √π · exp(-x²) · (x + 2x³/3 + 4x⁵/15 + …), whose terms are positive, for |x| < 2.5.
+// The series 2 / √π · exp(-x²) · (x + 2x³/3 + 4x⁵/15 + …), whose terms are positive, for |x| ≤ 1.
 __attribute__((device, noinline, nodebug)) static double lab_erf(double x) {
-  double term = x, sum = x;
-  for (int i = 1; i < 60; i++) {
-    term *= 2 * x * x / (2 * i + 1);
-    sum += term;
-  }
-  return 1.1283791670955126 * exp(-x * x) * sum;
+  const double twice = 2 * x * x, square = x * x;
+  double sum = 1;
+  for (int i = 24; i > 0; i--) sum = fma(sum, twice / (2 * i + 1), 1.0);
+  return 1.1283791670955126 * lab_exp(-square, -fma(x, x, -square)) * sum * x;
 }
-// The continued fraction of exp(x²) erfc(x), for x ≥ 1.25.
+// The continued fraction of exp(x²) erfc(x), for x ≥ 1.
 __attribute__((device, noinline, nodebug)) static double lab_erfc_scaled(double x) {
   double below = x;
   for (int i = 200; i > 0; i--) below = x + 0.5 * i / below;
@@ -423,34 +431,69 @@ LAB_BOTH double lab_bell(double x) {
   return square > 800 ? 0 : lab_exp(-square, -fma(x, x, -square));
 }
 LAB_DEVICE double erfcx(double x) {
-  return x < 1.25 ? (1 - lab_erf(x)) / lab_bell(x) : lab_erfc_scaled(x);
+  if (x < -1) return 2 / lab_bell(x) - lab_erfc_scaled(-x);
+  return x < 1 ? (1 - lab_erf(x)) / lab_bell(x) : lab_erfc_scaled(x);
 }
 LAB_DEVICE double erf(double x) {
   const double size = fabs(x);
-  return x != x ? x : size < 2.5 ? lab_erf(x) : copysign(size > 6 ? 1 : 1 - lab_bell(size) * lab_erfc_scaled(size), x);
+  return x != x ? x : size < 1 ? lab_erf(x) : copysign(size > 6 ? 1 : 1 - lab_bell(size) * lab_erfc_scaled(size), x);
 }
 LAB_DEVICE double erfc(double x) {
   const double size = fabs(x);
   if (!(size >= 0.5)) return 1 - erf(x);  // also what is not a number
-  const double rest = size < 1.25 ? 1 - lab_erf(size) : lab_bell(size) * lab_erfc_scaled(size);
+  const double rest = size < 1 ? 1 - lab_erf(size) : lab_bell(size) * lab_erfc_scaled(size);
   return x < 0 ? 2 - rest : rest;
 }
-// The logarithm of the gamma function for x ≥ 0.5, by the series of Lanczos with g = 7.
-__attribute__((device, noinline, nodebug)) static double lab_lgamma(double x) {
-  const double parts[] = {676.5203681218851,   -1259.1392167224028,  771.32342877765313,   -176.61502916214059,
-                          12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
-  double sum = 0.99999999999980993;
-  for (int i = 0; i < 8; i++) sum += parts[i] / (x + i);
-  const double at = x + 6.5;
-  return 0.91893853320467274 + (x - 0.5) * log(at) - at + log(sum);
+// The logarithm of what the gamma function is beside √(2π) x^(x - ½) exp(-x), for x ≥ 16: Stirling's series.
+LAB_BOTH double lab_stirling(double x) {
+  const double r = 1 / x, z = r * r;
+  return r * fma(z, fma(z, fma(z, fma(z, 1.0 / 1188, -1.0 / 1680), 1.0 / 1260), -1.0 / 360), 1.0 / 12);
+}
+// The gamma function for x ≥ 0.5, by that of x + n, where n is a whole number, divided by x (x + 1) … (x + n - 1). The power
+// is divided in two, so that it is not too large.
+__attribute__((device, noinline, nodebug)) static double lab_tgamma(double x) {
+  double product = 1, n = 0;
+  for (; x + n < 16; n++) product *= x + n;
+  const double at = x + n, low = x - (at - n), half = pow(at, 0.5 * at - 0.25);
+  if (x > 172) return LAB_INFINITE;
+  return 2.5066282746310002 * exp(lab_stirling(at)) * half * exp(-at) * half * fma(low, log(at), 1.0) / product;
+}
+LAB_DEVICE double lab_lgamma(double x) {
+  if (x < 16) return log(lab_tgamma(x));
+  return 0.91893853320467274 + (x - 0.5) * log(x) - x + lab_stirling(x);
 }
 LAB_DEVICE double lgamma(double x) {
-  if (!(x < 0.5)) return x == 1 || x == 2 ? 0 : lab_lgamma(x);
-  return x == floor(x) ? LAB_INFINITE : log(3.141592653589793 / fabs(sinpi(x))) - lab_lgamma(1 - x);
+  if (!(x < 0.5)) return x == 1 || x == 2 ? 0 : x == LAB_INFINITE ? x : lab_lgamma(x);
+  return x == floor(x) ? LAB_INFINITE : 1.1447298858494002 - log(fabs(sinpi(x))) - lab_lgamma(1 - x);  // the first is log π
 }
 LAB_DEVICE double tgamma(double x) {
   if (x == floor(x) && x <= 0) return x == 0 ? 1 / x : LAB_NO_NUMBER;
-  const double size = exp(lgamma(x)), rounded = rint(size);
-  return x == floor(x) && x < 23 ? rounded : x < 0 && fmod(floor(x), 2) != 0 ? -size : size;
+  if (x < 0.5) return x < -184 ? copysign(0.0, fmod(floor(x), 2)) : 3.141592653589793 / (sinpi(x) * lab_tgamma(1 - x));
+  return x == floor(x) && x < 23 ? rint(lab_tgamma(x)) : lab_tgamma(x);
 }
-LAB_DEVICE double normcdf(double x) { return 0.5 * erfc(-0.7071067811865476 * x); }
+LAB_DEVICE double normcdf(double x) {
+  const double at = -0.7071067811865476 * x, low = fma(-0.7071067811865476, x, -at) + x * 4.833646656726457e-17;
+  return fabs(x) < 40 ? 0.5 * (erfc(at) - 1.1283791670955126 * lab_bell(at) * low) : x > 0 ? 1 : x != x ? x : 0;
+}
+// Where erfc is x, for 0 < x ≤ ½: a formula of S. Winitzki to begin with, and steps of Newton's for the logarithm.
+__attribute__((device, noinline, nodebug)) static double lab_erfc_inverse(double x) {
+  const double part = log(x * (2 - x)), middle = 4.330746750799873 + 0.5 * part;
+  double y = sqrt(sqrt(middle * middle - part / 0.147) - middle);
+  for (int i = 0; i < 4; i++) y += log(erfc(y) / x) * erfc(y) / (1.1283791670955126 * lab_bell(y));
+  return y;
+}
+LAB_DEVICE double erfinv(double x) {
+  if (!(fabs(x) < 1)) return fabs(x) == 1 ? x * LAB_INFINITE : LAB_NO_NUMBER;
+  if (fabs(x) >= 0.5) return copysign(lab_erfc_inverse(1 - fabs(x)), x);
+  double y = x * fma(0.232, x * x, 0.8862269254527580);
+  for (int i = 0; i < 3; i++) {  // Halley's
+    const double step = (erf(y) - x) / (1.1283791670955126 * lab_bell(y));
+    y -= step / (1 + y * step);
+  }
+  return y;
+}
+LAB_DEVICE double erfcinv(double x) {
+  if (x == 0) return LAB_INFINITE;
+  return x > 0 && x <= 0.5 ? lab_erfc_inverse(x) : x >= 1.5 && x < 2 ? -lab_erfc_inverse(2 - x) : erfinv(1 - x);
+}
+LAB_DEVICE double normcdfinv(double x) { return -1.4142135623730951 * erfcinv(2 * x); }

@@ -26,9 +26,10 @@ LAB_DEVICE float rsqrtf(float x) { return __frsqrt_rn(x); }
 // ---- Powers and logarithms ----
 
 LAB_DEVICE float exp2f(float x) { return lab_exp2_fast(x); }
-// 2^k · 2^f, where f is from -0.5 to 0.5 and k is divided in two, so that neither power is too large.
+// 2^k · 2^f, where f is from -0.5 to 0.5 and k is divided in two, so that neither power is too large. Of an infinite x,
+// or a large one, k is limited, and f alone makes the result 0 or infinite.
 LAB_DEVICE float expf(float x) {
-  const float k = rintf(x * LAB_LOG2_E), half = floorf(0.5f * k);
+  const float k = rintf(fminf(fmaxf(x * LAB_LOG2_E, -300.f), 300.f)), half = floorf(0.5f * k);
   const float rest = fmaf(-k, 1.42860677e-6f, fmaf(-k, 0.693145752f, x));
   return lab_exp2_fast(rest * LAB_LOG2_E) * lab_exp2_fast(half) * lab_exp2_fast(k - half);
 }
@@ -82,6 +83,7 @@ LAB_DEVICE void sincosf(float x, float* sine, float* cosine) {
   const float rest = lab_reduced_near(x, &quarter), z = rest * rest;
   const float s = lab_sine(rest, z), c = lab_cosine(z);
   lab_turned(quarter, s, c, sine, cosine);
+  if (x == 0) *sine = x;
 }
 LAB_DEVICE float sinf(float x) {
   float sine, cosine;
@@ -105,7 +107,7 @@ LAB_DEVICE float tanhf(float x) {
   const float size = fabsf(x), z = x * x;
   if (size < 0.6f) {
     const float sum = fmaf(fmaf(fmaf(-0.00590583449f, z, 0.0208053533f), z, -0.0537866727f), z, 0.133319587f);
-    return fmaf(fmaf(sum, z, -0.333332986f) * z, x, x);
+    return copysignf(fmaf(fmaf(sum, z, -0.333332986f) * z, x, x), x);
   }
   return copysignf(1 - 2 / (expf(2 * size) + 1), x);
 }
@@ -157,6 +159,9 @@ LAB_IN_DOUBLE(atanh)
 LAB_IN_DOUBLE(erfc)
 LAB_IN_DOUBLE(erfcx)
 LAB_IN_DOUBLE(normcdf)
+LAB_IN_DOUBLE(erfinv)
+LAB_IN_DOUBLE(erfcinv)
+LAB_IN_DOUBLE(normcdfinv)
 LAB_IN_DOUBLE(lgamma)
 LAB_IN_DOUBLE(tgamma)
 LAB_IN_DOUBLE(logb)
@@ -170,9 +175,9 @@ LAB_DEVICE float norm3df(float a, float b, float c) { return static_cast<float>(
 LAB_DEVICE float rnorm3df(float a, float b, float c) { return static_cast<float>(rnorm3d(a, b, c)); }
 LAB_DEVICE float norm4df(float a, float b, float c, float d) { return static_cast<float>(norm4d(a, b, c, d)); }
 LAB_DEVICE float rnorm4df(float a, float b, float c, float d) { return static_cast<float>(rnorm4d(a, b, c, d)); }
-LAB_DEVICE float powif(float x, int y) { return powf(x, static_cast<float>(y)); }
 LAB_DEVICE float ldexpf(float x, int exponent) { return static_cast<float>(ldexp(static_cast<double>(x), exponent)); }
 LAB_DEVICE float scalbnf(float x, int exponent) { return ldexpf(x, exponent); }
+LAB_DEVICE float scalblnf(float x, long exponent) { return static_cast<float>(scalbln(static_cast<double>(x), exponent)); }
 LAB_DEVICE float frexpf(float x, int* exponent) { return static_cast<float>(frexp(static_cast<double>(x), exponent)); }
 LAB_DEVICE int ilogbf(float x) { return ilogb(static_cast<double>(x)); }
 LAB_DEVICE float modff(float x, float* whole) {

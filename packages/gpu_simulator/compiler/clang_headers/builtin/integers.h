@@ -96,6 +96,10 @@ LAB_DOT(__dp4a, uchar4, uchar4, unsigned, "dp4a.u32.u32")
 LAB_DOT(__dp2a_lo, int, int, int, "dp2a.lo.s32.s32")
 LAB_DOT(__dp2a_hi, int, int, int, "dp2a.hi.s32.s32")
 LAB_DOT(__dp2a_lo, unsigned, unsigned, unsigned, "dp2a.lo.u32.u32")
+LAB_DOT(__dp2a_lo, short2, char4, int, "dp2a.lo.s32.s32")
+LAB_DOT(__dp2a_hi, short2, char4, int, "dp2a.hi.s32.s32")
+LAB_DOT(__dp2a_lo, ushort2, uchar4, unsigned, "dp2a.lo.u32.u32")
+LAB_DOT(__dp2a_hi, ushort2, uchar4, unsigned, "dp2a.hi.u32.u32")
 LAB_DOT(__dp2a_hi, unsigned, unsigned, unsigned, "dp2a.hi.u32.u32")
 
 // ---- Sums, averages, differences ----
@@ -118,6 +122,14 @@ LAB_BOTH int __clzll(long long x) { return x ? __builtin_clzll(static_cast<unsig
 LAB_BOTH unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
 LAB_BOTH unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
 
+// The place of the bit of a mask that is `number` bits, of those that are set, from `from`; from 1 at `from` itself.
+LAB_BOTH unsigned __fns(unsigned mask, unsigned from, int number) {
+  if (number == 0) return from < 32 && mask >> from & 1 ? from : 0xffffffffu;
+  int left = number < 0 ? -number : number;
+  for (unsigned at = from; at < 32; at += number > 0 ? 1 : -1)
+    if (mask >> at & 1 && --left == 0) return at;
+  return 0xffffffffu;
+}
 LAB_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   unsigned chosen;
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(chosen) : "r"(a), "r"(b), "r"(selector & 0x7777));
@@ -150,16 +162,26 @@ LAB_BOTH double __hiloint2double(int high, int low) {
 
 // ---- Bytes and halves of a word, each on its own ----
 
-#define LAB_PARTS(NAME, COUNT, TYPE, BODY)                                     \
-  LAB_BOTH unsigned NAME##COUNT(unsigned a, unsigned b) {                      \
+// A whole number as one of another type, whose limits it keeps.
+template <class Type>
+LAB_BOTH Type lab_within(int x) {
+  constexpr bool with_sign = static_cast<Type>(-1) < static_cast<Type>(0);
+  constexpr int most = (1 << (8 * sizeof(Type) - with_sign)) - 1, least = with_sign ? -most - 1 : 0;
+  return static_cast<Type>(x < least ? least : x > most ? most : x);
+}
+// TYPE x, y: the parts.   JOIN: puts one into the result.
+#define LAB_PARTS_JOINED(NAME, ARGUMENTS, SECOND, COUNT, TYPE, BODY, JOIN)     \
+  LAB_BOTH unsigned NAME##COUNT ARGUMENTS {                                    \
     unsigned result = 0;                                                       \
     _Pragma("unroll") for (int i = 0; i < 32; i += 32 / COUNT) {               \
-      TYPE x = static_cast<TYPE>(a >> i), y = static_cast<TYPE>(b >> i);       \
-      unsigned part = static_cast<unsigned>(BODY) & 0xffffffffu >> (32 - 32 / COUNT); \
-      result |= part << i;                                                     \
+      [[maybe_unused]] const TYPE x = static_cast<TYPE>(a >> i), y = static_cast<TYPE>(SECOND >> i); \
+      const unsigned part = static_cast<unsigned>(BODY) & 0xffffffffu >> (32 - 32 / COUNT); \
+      JOIN;                                                                    \
     }                                                                          \
     return result;                                                             \
   }
+#define LAB_PARTS(NAME, COUNT, TYPE, BODY) \
+  LAB_PARTS_JOINED(NAME, (unsigned a, unsigned b), b, COUNT, TYPE, BODY, result |= part << i)
 #define LAB_BYTES_AND_HALVES(NAME, BYTE, HALF, BODY) \
   LAB_PARTS(NAME, 4, BYTE, BODY)                     \
   LAB_PARTS(NAME, 2, HALF, BODY)
@@ -178,3 +200,72 @@ LAB_BYTES_AND_HALVES(__vcmpltu, unsigned char, unsigned short, -(x < y))
 LAB_BYTES_AND_HALVES(__vcmpgts, signed char, short, -(x > y))
 LAB_BYTES_AND_HALVES(__vcmplts, signed char, short, -(x < y))
 LAB_BYTES_AND_HALVES(__vseteq, unsigned char, unsigned short, x == y)
+#define LAB_PARTS_OF_ONE(NAME, BODY)                                           \
+  LAB_PARTS_JOINED(NAME, (unsigned a), a, 4, signed char, BODY, result |= part << i) \
+  LAB_PARTS_JOINED(NAME, (unsigned a), a, 2, short, BODY, result |= part << i)
+#define LAB_SUM_OF_PARTS(NAME, BYTE, HALF)                                     \
+  LAB_PARTS_JOINED(NAME, (unsigned a, unsigned b), b, 4, BYTE, x < y ? y - x : x - y, result += part) \
+  LAB_PARTS_JOINED(NAME, (unsigned a, unsigned b), b, 2, HALF, x < y ? y - x : x - y, result += part)
+LAB_PARTS_OF_ONE(__vneg, -x)
+LAB_PARTS_OF_ONE(__vnegss, lab_within<decltype(y)>(-x))
+LAB_PARTS_OF_ONE(__vabs, x < 0 ? -x : x)
+LAB_PARTS_OF_ONE(__vabsss, lab_within<decltype(y)>(x < 0 ? -x : x))
+LAB_SUM_OF_PARTS(__vsads, signed char, short)
+LAB_SUM_OF_PARTS(__vsadu, unsigned char, unsigned short)
+LAB_BYTES_AND_HALVES(__vaddss, signed char, short, lab_within<decltype(y)>(x + y))
+LAB_BYTES_AND_HALVES(__vsubss, signed char, short, lab_within<decltype(y)>(x - y))
+LAB_BYTES_AND_HALVES(__vaddus, unsigned char, unsigned short, lab_within<decltype(y)>(x + y))
+LAB_BYTES_AND_HALVES(__vsubus, unsigned char, unsigned short, lab_within<decltype(y)>(x - y))
+LAB_BYTES_AND_HALVES(__vavgs, signed char, short, (x + y + (x + y >= 0)) >> 1)
+LAB_BYTES_AND_HALVES(__vabsdiffs, signed char, short, x < y ? y - x : x - y)
+LAB_BYTES_AND_HALVES(__vcmpges, signed char, short, -(x >= y))
+LAB_BYTES_AND_HALVES(__vcmpgeu, unsigned char, unsigned short, -(x >= y))
+LAB_BYTES_AND_HALVES(__vcmples, signed char, short, -(x <= y))
+LAB_BYTES_AND_HALVES(__vcmpleu, unsigned char, unsigned short, -(x <= y))
+LAB_BYTES_AND_HALVES(__vsetne, unsigned char, unsigned short, x != y)
+LAB_BYTES_AND_HALVES(__vsetges, signed char, short, x >= y)
+LAB_BYTES_AND_HALVES(__vsetgeu, unsigned char, unsigned short, x >= y)
+LAB_BYTES_AND_HALVES(__vsetgts, signed char, short, x > y)
+LAB_BYTES_AND_HALVES(__vsetgtu, unsigned char, unsigned short, x > y)
+LAB_BYTES_AND_HALVES(__vsetles, signed char, short, x <= y)
+LAB_BYTES_AND_HALVES(__vsetleu, unsigned char, unsigned short, x <= y)
+LAB_BYTES_AND_HALVES(__vsetlts, signed char, short, x < y)
+LAB_BYTES_AND_HALVES(__vsetltu, unsigned char, unsigned short, x < y)
+
+// The largest or least of up to three words, or of their halves.
+#define LAB_VI(NAME, RELU, WORD, HALF, KIND, BODY)                             \
+  LAB_BOTH WORD NAME##_##KIND##32##RELU(WORD x, WORD y, WORD z) {              \
+    typedef WORD Part;                                                         \
+    return BODY;                                                               \
+  }                                                                            \
+  LAB_BOTH unsigned NAME##_##KIND##16x2##RELU(unsigned a, unsigned b, unsigned c) { \
+    typedef HALF Part;                                                         \
+    unsigned result = 0;                                                       \
+    _Pragma("unroll") for (int i = 0; i < 32; i += 16) {                       \
+      const HALF x = static_cast<HALF>(a >> i), y = static_cast<HALF>(b >> i), z = static_cast<HALF>(c >> i); \
+      result |= (static_cast<unsigned>(BODY) & 0xffffu) << i;                  \
+    }                                                                          \
+    return result;                                                             \
+  }
+#define LAB_VI_TYPES(NAME, PICK, FIRST)                                        \
+  LAB_VI(NAME, , int, short, s, PICK(FIRST, z))                                \
+  LAB_VI(NAME, _relu, int, short, s, max(PICK(FIRST, z), 0))                   \
+  LAB_VI(NAME, , unsigned, unsigned short, u, PICK(FIRST, z))
+#define LAB_SUM static_cast<Part>(static_cast<unsigned>(x) + static_cast<unsigned>(y))
+LAB_VI_TYPES(__viaddmax, max, LAB_SUM)
+LAB_VI_TYPES(__viaddmin, min, LAB_SUM)
+LAB_VI_TYPES(__vimax3, max, max(x, y))
+LAB_VI_TYPES(__vimin3, min, min(x, y))
+LAB_BOTH int __vimax_s32_relu(int a, int b) { return __vimax3_s32(a, b, 0); }
+LAB_BOTH int __vimin_s32_relu(int a, int b) { return max(min(a, b), 0); }
+LAB_BOTH unsigned __vimax_s16x2_relu(unsigned a, unsigned b) { return __vimax3_s16x2(a, b, 0); }
+LAB_BOTH unsigned __vimin_s16x2_relu(unsigned a, unsigned b) { return __vimax3_s16x2(__vmins2(a, b), 0, 0); }
+#define LAB_VIB(NAME, TYPE, SIGN)                                              \
+  LAB_BOTH TYPE NAME(TYPE a, TYPE b, bool* first) {                            \
+    *first = a SIGN b;                                                         \
+    return *first ? a : b;                                                     \
+  }
+LAB_VIB(__vibmax_s32, int, >=)
+LAB_VIB(__vibmin_s32, int, <=)
+LAB_VIB(__vibmax_u32, unsigned, >=)
+LAB_VIB(__vibmin_u32, unsigned, <=)

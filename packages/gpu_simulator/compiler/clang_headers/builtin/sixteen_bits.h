@@ -2,9 +2,45 @@
 // Facts: CUDA Math API, “Half Precision Intrinsics”, “Bfloat16 Precision Intrinsics”.
 #pragma once
 
+// A number of few types that has the value of any.
+LAB_BOTH int lab_plain(int x) { return x; }
+LAB_BOTH unsigned lab_plain(unsigned x) { return x; }
+LAB_BOTH long long lab_plain(long x) { return x; }
+LAB_BOTH unsigned long long lab_plain(unsigned long x) { return x; }
+LAB_BOTH long long lab_plain(long long x) { return x; }
+LAB_BOTH unsigned long long lab_plain(unsigned long long x) { return x; }
+LAB_BOTH double lab_plain(double x) { return x; }
+// The float next to a number that has more digits than it, on the side of 0, and odd in its last digit if the number is
+// between two floats. Rounded to fewer digits, it gives what the number itself gives.
+LAB_DEVICE float lab_odd(double x) {
+  const float near = __double2float_rz(x);
+  return near == x || x != x ? near : __uint_as_float(__float_as_uint(near) | 1);
+}
+LAB_DEVICE float lab_odd(int x) { return lab_odd(static_cast<double>(x)); }
+LAB_DEVICE float lab_odd(unsigned x) { return lab_odd(static_cast<double>(x)); }
+LAB_DEVICE float lab_odd(long long x) {
+  const float near = __ll2float_rz(x);
+  return __float2ll_rz(near) == x ? near : __uint_as_float(__float_as_uint(near) | 1);
+}
+LAB_DEVICE float lab_odd(unsigned long long x) {
+  const float near = __ull2float_rz(x);
+  return __float2ull_rz(near) == x ? near : __uint_as_float(__float_as_uint(near) | 1);
+}
+LAB_TO_WHOLE(lab_float2short, float, short, "s16.f32", "f", "h")
+LAB_TO_WHOLE(lab_float2ushort, float, unsigned short, "u16.f32", "f", "h")
+// A whole number of a type, or the nearest that the type has.
+template <class Type>
+LAB_DEVICE Type lab_limited(float x) {
+  constexpr bool with_sign = static_cast<Type>(-1) < static_cast<Type>(0);
+  if constexpr (sizeof(Type) == 8) return with_sign ? static_cast<Type>(__float2ll_rz(x)) : static_cast<Type>(__float2ull_rz(x));
+  else if constexpr (sizeof(Type) == 4) return with_sign ? static_cast<Type>(__float2int_rz(x)) : static_cast<Type>(__float2uint_rz(x));
+  else if constexpr (sizeof(Type) == 2) return with_sign ? static_cast<Type>(lab_float2short_rz(x)) : static_cast<Type>(lab_float2ushort_rz(x));
+  else return lab_within<Type>(__float2int_rz(x));
+}
+
 // A number whose bits are __x, and a pair. RAW: a structure with the bits alone, as NVIDIA's headers have it.
-// FROM_FLOAT: writes the bits of a float that is rounded to the nearest.   WIDENED: the float with this value.
-#define LAB_NUMBER(TYPE, PAIR, RAW, RAW_PAIR, FROM_FLOAT, WIDENED)             \
+// FROM: the bits of a float, a double or a whole number that is rounded to the nearest.   WIDENED: the float of this value.
+#define LAB_NUMBER(TYPE, PAIR, RAW, RAW_PAIR, FROM, WIDENED)                   \
   struct __attribute__((aligned(2))) RAW {                                     \
     unsigned short x;                                                          \
   };                                                                           \
@@ -15,10 +51,12 @@
     unsigned short __x;                                                        \
     TYPE() = default;                                                          \
     LAB_BOTH constexpr TYPE(RAW raw) : __x(raw.x) {}                           \
-    LAB_DEVICE TYPE(float value) : __x(FROM_FLOAT(value)) {}                   \
+    LAB_DEVICE TYPE(float value) : __x(FROM(value)) {}                         \
     template <class Type, class = typename lab_if<__is_arithmetic(Type)>::type> \
-    LAB_DEVICE TYPE(Type value) : TYPE(static_cast<float>(value)) {}           \
+    LAB_DEVICE TYPE(Type value) : __x(FROM(lab_plain(value))) {}               \
     LAB_DEVICE operator float() const { return WIDENED(__x); }                 \
+    template <class Type, class = typename lab_if<lab_whole<Type> && !lab_same<Type, bool>>::type> \
+    LAB_DEVICE explicit operator Type() const { return lab_limited<Type>(WIDENED(__x)); } \
     LAB_BOTH constexpr operator RAW() const { return RAW{__x}; }               \
     LAB_BOTH operator RAW() const volatile { return RAW{__x}; }                \
   };                                                                           \
@@ -47,35 +85,35 @@
 
 // ---- Arithmetic in PTX ----
 
-#define LAB_16_PTX_1(NAME, TYPE, PAIR, PTX, PTX_PAIR)                          \
+#define LAB_16_PTX_1(NAME, NAME_PAIR, TYPE, PAIR, PTX, PTX_PAIR)               \
   LAB_DEVICE TYPE NAME(TYPE a) {                                               \
     unsigned short bits;                                                       \
     asm(PTX " %0, %1;" : "=h"(bits) : "h"(a.__x));                             \
     return lab_number(TYPE(), bits);                                           \
   }                                                                            \
-  LAB_DEVICE PAIR NAME##2(PAIR a) {                                            \
+  LAB_DEVICE PAIR NAME_PAIR(PAIR a) {                                            \
     unsigned bits;                                                             \
     asm(PTX_PAIR " %0, %1;" : "=r"(bits) : "r"(lab_bits(a)));                  \
     return lab_pair(PAIR(), bits);                                             \
   }
-#define LAB_16_PTX_2(NAME, TYPE, PAIR, PTX, PTX_PAIR)                          \
+#define LAB_16_PTX_2(NAME, NAME_PAIR, TYPE, PAIR, PTX, PTX_PAIR)               \
   LAB_DEVICE TYPE NAME(TYPE a, TYPE b) {                                       \
     unsigned short bits;                                                       \
     asm(PTX " %0, %1, %2;" : "=h"(bits) : "h"(a.__x), "h"(b.__x));             \
     return lab_number(TYPE(), bits);                                           \
   }                                                                            \
-  LAB_DEVICE PAIR NAME##2(PAIR a, PAIR b) {                                    \
+  LAB_DEVICE PAIR NAME_PAIR(PAIR a, PAIR b) {                                    \
     unsigned bits;                                                             \
     asm(PTX_PAIR " %0, %1, %2;" : "=r"(bits) : "r"(lab_bits(a)), "r"(lab_bits(b))); \
     return lab_pair(PAIR(), bits);                                             \
   }
-#define LAB_16_PTX_3(NAME, TYPE, PAIR, PTX, PTX_PAIR)                          \
+#define LAB_16_PTX_3(NAME, NAME_PAIR, TYPE, PAIR, PTX, PTX_PAIR)               \
   LAB_DEVICE TYPE NAME(TYPE a, TYPE b, TYPE c) {                               \
     unsigned short bits;                                                       \
     asm(PTX " %0, %1, %2, %3;" : "=h"(bits) : "h"(a.__x), "h"(b.__x), "h"(c.__x)); \
     return lab_number(TYPE(), bits);                                           \
   }                                                                            \
-  LAB_DEVICE PAIR NAME##2(PAIR a, PAIR b, PAIR c) {                            \
+  LAB_DEVICE PAIR NAME_PAIR(PAIR a, PAIR b, PAIR c) {                            \
     unsigned bits;                                                             \
     asm(PTX_PAIR " %0, %1, %2, %3;" : "=r"(bits) : "r"(lab_bits(a)), "r"(lab_bits(b)), "r"(lab_bits(c))); \
     return lab_pair(PAIR(), bits);                                             \
@@ -107,8 +145,13 @@
   LAB_16_FLOAT_2(__hadd_sat, __hadd2_sat, TYPE, PAIR, __saturatef(a + b))      \
   LAB_16_FLOAT_2(__hsub_sat, __hsub2_sat, TYPE, PAIR, __saturatef(a - b))      \
   LAB_16_FLOAT_2(__hmul_sat, __hmul2_sat, TYPE, PAIR, __saturatef(a * b))      \
-  LAB_16_FLOAT_3(__hfma_sat, __hfma2_sat, TYPE, PAIR, __saturatef(fmaf(a, b, c))) \
-  LAB_16_FLOAT_3(__hfma_relu, __hfma2_relu, TYPE, PAIR, fmaxf(fmaf(a, b, c), 0)) \
+  LAB_DEVICE TYPE __hfma_sat(TYPE a, TYPE b, TYPE c) { return TYPE(__saturatef(__hfma(a, b, c))); } \
+  LAB_DEVICE PAIR __hfma2_sat(PAIR a, PAIR b, PAIR c) {                        \
+    return PAIR(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));         \
+  }                                                                            \
+  LAB_DEVICE PAIR __hcmadd(PAIR a, PAIR b, PAIR c) {                           \
+    return PAIR(__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))); \
+  }                                                                            \
   LAB_16_FLOAT_1(hsqrt, h2sqrt, TYPE, PAIR, sqrtf(a))                          \
   LAB_16_FLOAT_1(hrsqrt, h2rsqrt, TYPE, PAIR, rsqrtf(a))                       \
   LAB_16_FLOAT_1(hrcp, h2rcp, TYPE, PAIR, 1 / a)                               \
@@ -165,6 +208,13 @@
 #define LAB_16_OPERATOR(SIGN, NAME, TYPE)                                      \
   LAB_DEVICE TYPE operator SIGN(const TYPE& a, const TYPE& b) { return NAME(a, b); } \
   LAB_DEVICE TYPE& operator SIGN##=(TYPE& a, const TYPE& b) { return a = NAME(a, b); }
+#define LAB_16_STEP(SIGN, BY, TYPE, ONE)                                       \
+  LAB_DEVICE TYPE& operator SIGN(TYPE& a) { return a = a BY ONE; }             \
+  LAB_DEVICE TYPE operator SIGN(TYPE& a, int) {                                \
+    const TYPE before = a;                                                     \
+    a = a BY ONE;                                                              \
+    return before;                                                             \
+  }
 #define LAB_16_RELATION(SIGN, NAME, NAME_PAIR, TYPE, PAIR)                     \
   LAB_DEVICE bool operator SIGN(const TYPE& a, const TYPE& b) { return NAME(a, b); } \
   LAB_DEVICE bool operator SIGN(const PAIR& a, const PAIR& b) { return NAME_PAIR(a, b); }
@@ -181,8 +231,10 @@
   LAB_DEVICE TYPE operator-(const TYPE& a) { return __hneg(a); }               \
   LAB_DEVICE PAIR operator+(const PAIR& a) { return a; }                       \
   LAB_DEVICE PAIR operator-(const PAIR& a) { return __hneg2(a); }              \
-  LAB_DEVICE TYPE& operator++(TYPE& a) { return a = a + TYPE(1.f); }           \
-  LAB_DEVICE TYPE& operator--(TYPE& a) { return a = a - TYPE(1.f); }           \
+  LAB_16_STEP(++, +, TYPE, TYPE(1.f))                                          \
+  LAB_16_STEP(--, -, TYPE, TYPE(1.f))                                          \
+  LAB_16_STEP(++, +, PAIR, PAIR(TYPE(1.f), TYPE(1.f)))                         \
+  LAB_16_STEP(--, -, PAIR, PAIR(TYPE(1.f), TYPE(1.f)))                         \
   LAB_16_RELATION(==, __heq, __hbeq2, TYPE, PAIR)                              \
   LAB_16_RELATION(!=, __hneu, __hbneu2, TYPE, PAIR)                            \
   LAB_16_RELATION(<, __hlt, __hblt2, TYPE, PAIR)                               \
@@ -260,18 +312,24 @@
   LAB_DEVICE WHOLE NAME##_rz(TYPE a) { return static_cast<WHOLE>(ROUNDED##_rz(float(a))); } \
   LAB_DEVICE WHOLE NAME##_ru(TYPE a) { return static_cast<WHOLE>(ROUNDED##_ru(float(a))); } \
   LAB_DEVICE WHOLE NAME##_rd(TYPE a) { return static_cast<WHOLE>(ROUNDED##_rd(float(a))); }
-#define LAB_16_FROM_WHOLE(NAME, TYPE, WHOLE) \
-  LAB_DEVICE TYPE NAME##_rn(WHOLE a) { return TYPE(static_cast<float>(a)); }
+// The conversions of TO lose nothing of what `lab_odd` gives.
+#define LAB_16_FROM_WHOLE(NAME, TYPE, WHOLE, TO)                               \
+  LAB_DEVICE TYPE NAME##_rn(WHOLE a) { return TYPE(a); }                       \
+  LAB_DEVICE TYPE NAME##_rz(WHOLE a) { return TO##_rz(lab_odd(lab_plain(a))); } \
+  LAB_DEVICE TYPE NAME##_ru(WHOLE a) { return TO##_ru(lab_odd(lab_plain(a))); } \
+  LAB_DEVICE TYPE NAME##_rd(WHOLE a) { return TO##_rd(lab_odd(lab_plain(a))); }
 #define LAB_16_WHOLE_NUMBERS(TYPE, ONE)                                        \
+  LAB_DEVICE signed char __##ONE##2char_rz(TYPE a) { return lab_limited<signed char>(a); } \
+  LAB_DEVICE unsigned char __##ONE##2uchar_rz(TYPE a) { return lab_limited<unsigned char>(a); } \
   LAB_16_TO_WHOLE(__##ONE##2int, TYPE, int, __float2int)                       \
   LAB_16_TO_WHOLE(__##ONE##2uint, TYPE, unsigned, __float2uint)                \
-  LAB_16_TO_WHOLE(__##ONE##2short, TYPE, short, __float2int)                   \
-  LAB_16_TO_WHOLE(__##ONE##2ushort, TYPE, unsigned short, __float2uint)        \
+  LAB_16_TO_WHOLE(__##ONE##2short, TYPE, short, lab_float2short)               \
+  LAB_16_TO_WHOLE(__##ONE##2ushort, TYPE, unsigned short, lab_float2ushort)    \
   LAB_16_TO_WHOLE(__##ONE##2ll, TYPE, long long, __float2ll)                   \
   LAB_16_TO_WHOLE(__##ONE##2ull, TYPE, unsigned long long, __float2ull)        \
-  LAB_16_FROM_WHOLE(__int2##ONE, TYPE, int)                                    \
-  LAB_16_FROM_WHOLE(__uint2##ONE, TYPE, unsigned)                              \
-  LAB_16_FROM_WHOLE(__short2##ONE, TYPE, short)                                \
-  LAB_16_FROM_WHOLE(__ushort2##ONE, TYPE, unsigned short)                      \
-  LAB_16_FROM_WHOLE(__ll2##ONE, TYPE, long long)                               \
-  LAB_16_FROM_WHOLE(__ull2##ONE, TYPE, unsigned long long)
+  LAB_16_FROM_WHOLE(__int2##ONE, TYPE, int, __float2##ONE)                     \
+  LAB_16_FROM_WHOLE(__uint2##ONE, TYPE, unsigned, __float2##ONE)               \
+  LAB_16_FROM_WHOLE(__short2##ONE, TYPE, short, __float2##ONE)                 \
+  LAB_16_FROM_WHOLE(__ushort2##ONE, TYPE, unsigned short, __float2##ONE)       \
+  LAB_16_FROM_WHOLE(__ll2##ONE, TYPE, long long, __float2##ONE)                \
+  LAB_16_FROM_WHOLE(__ull2##ONE, TYPE, unsigned long long, __float2##ONE)

@@ -36,12 +36,13 @@ LAB_DEVICE Type lab_reduced(const lab_tile_of_warps<Size>& tile, Type value, Ope
 }
 template <class Type, class Operation>
 LAB_DEVICE Type lab_reduced(const coalesced_group& group, Type value, Operation operation) {
+  if (group.size() == 32) return lab_reduced(lab_tile_of_a_warp<32>(), value, operation);
   const unsigned rank = group.thread_rank();
   for (unsigned by = 1; by < group.size(); by *= 2) {
-    const Type other = group.shfl_down(value, by);
-    if (rank + by < group.size()) value = operation(value, other);
+    const Type before = group.shfl_up(value, by);
+    if (rank >= by) value = operation(value, before);
   }
-  return group.shfl(value, 0);
+  return group.shfl(value, group.size() - 1);
 }
 template <class Group, class Type, class Operation>
 LAB_DEVICE Type reduce(const Group& group, Type value, Operation&& operation) {
