@@ -100,8 +100,8 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     choose(page, "own/yours")
     paste(page, SOFTMAX, "softmax")
     fields, words = launch_of(page)
-    assert fields == ["softmax", "4", "32", ""]
-    assert words == {"const float* x": "f32:?:random", "float* y": "f32:?", "int cols": "128"}
+    assert fields == ["softmax", "4", "256", ""]
+    assert words == {"const float* x": "f32:1024:random", "float* y": "f32:1024", "int cols": "1024"}
     assert page.is_visible("#guessed")
     page.fill("#block", "32")
     assert page.is_hidden("#guessed")
@@ -116,7 +116,7 @@ def test_a_pasted_kernel_is_found_with_its_parameters_and_runs(page, address):
     assert "row 3" in page.inner_text("#result > pre")
     assert launch_of(page)[1]["int cols"] == "100"
     paste(page, ADD, "add")
-    assert launch_of(page)[1]["const float* b"] == "f32:?:random"
+    assert launch_of(page)[1]["const float* b"] == "f32:1024:random"
     answer = run(page)
     assert answer["passed"] and [one["line"] for one in answer["lines"]] == [3]
     anew(page, address + "#kernel=own/yours")
@@ -176,7 +176,7 @@ template __global__ void scale<float, 3>(float*);
         (PARTIAL.replace("unsigned* out", "float* out"), 32, 7, "without lanes 9-31 of its warp"),
         (ADD.replace("if (i < n)", "while (i >= 0)"), 256, 3, "it spins at line 3"),
         (BARRIER, 64, 2, "do not come to this barrier"),
-        ("__global__ void k(float* a) {\n  atomicAdd(a + 100000, 1.f);\n}", 32, 2, "past the end of a ("),
+        ("__global__ void k(float* a) {\n  atomicAdd(a + 100000, 1.f);\n}", 32, 2, "past the end of"),
     ],
     ids=["bounds", "partial warp", "endless", "barrier", "atomic"],
 )
