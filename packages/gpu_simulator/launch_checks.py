@@ -13,7 +13,7 @@ import numpy as np
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.parameter_types import Parameter, parameters
-from gpu_simulator.ptx.struct_types import elements, members, size_of
+from gpu_simulator.ptx.struct_types import members, size_of
 
 # The most shared memory that a block may have, in bytes, by compute capability.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
@@ -139,7 +139,8 @@ def check_structs(entry: str, source: str, args: Sequence[Any]) -> None:
     Only structs are checked that have numbers and pointers alone, of which the source tells the types.
     """
     for parameter, value in zip(parameters(entry, source), args, strict=False):
-        inside = elements(parameter.type, source) if isinstance(value, tuple) else []
+        found = members(parameter.type, source) if isinstance(value, tuple) else None
+        inside = [one for one in found or () for _ in range(max(1, one.count))]
         if not inside or not all("*" in one.type or one.type in PLAIN for one in inside):
             continue
         wrong = [

@@ -173,16 +173,18 @@ template __global__ void scale<float, 3>(float*);
     "source, block, line, said",
     [
         (ADD.replace("if (i < n) ", ""), 512, 3, "past the end of"),
-        (PARTIAL, 32, 7, "without lanes 9-31 of its warp"),
+        (PARTIAL.replace("unsigned* out", "float* out"), 32, 7, "without lanes 9-31 of its warp"),
         (ADD.replace("if (i < n)", "while (i >= 0)"), 256, 3, "it spins at line 3"),
         (BARRIER, 64, 2, "do not come to this barrier"),
-        ("__global__ void k(float* a) {\n  atomicAdd(a + 100000, 1.f);\n}", 32, 2, "past the end of a ("),
+        ("__global__ void k(float* a) {\n  atomicAdd(a + 100000, 1.f);\n}", 32, 2, "past the end of"),
     ],
     ids=["bounds", "partial warp", "endless", "barrier", "atomic"],
 )
 def test_a_fault_is_said_at_its_line_and_the_page_works_on(page, source, block, line, said):
     write(page, "")
     paste(page, source, "add" if "void add" in source else "k")
+    for number in range(page.locator("#arguments input").count()):
+        argument(page, number, "1000" if number == 3 else "f32:1024")
     page.fill("#block", str(block))
     page.fill("#more", "--max-seconds 3")
     answer = run(page)

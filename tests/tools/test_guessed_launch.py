@@ -80,7 +80,7 @@ def run(lab_page, source, **change):
         (SUM, "4", "256", ["f32:?:random", "f32:?", "1000"]),
         (STRUCT, "4", "256", ["f32:?:random", "f32:?", "{2.0, 3.0, 64, 64}"]),
         ("struct V { int n; double d; float4 v; const float* p; }; __global__ void k(V v) {}", "1", "256",
-         ["{256, f64=2.0, 3.0, 4.0, 5.0, 6.0, f32:?, 0, 0}"]),
+         ["{256, f64=2.0, 3.0, 4.0, 5.0, 6.0, f32:?:random, 0, 0}"]),
         ("template <int T> __global__ void k(float* x) { x[blockIdx.x * T + threadIdx.x] = 1; }", "4", "16", ["f32:?"]),
         ("__global__ __launch_bounds__(96) void k(float* x) { x[threadIdx.x] = 1; }", "1", "96", ["f32:?"]),
         ("__global__ void k(int* x) { __shared__ int s[1 << 6]; int t = threadIdx.x; s[t] = x[t]; }", "1", "64",

@@ -62,7 +62,7 @@ int main() { first<float, 3><<<1, 2>>>(0, 0, 0, 0); }"""
         "struct View { const float* from; float* to; long long n; float by; }; struct Body { float x[3]; int id; };\n"
     )
     (own,) = json.loads(lab_page.kernels(f"{structs}__global__ void k(View v, const Body* a, Body* b) {{}}"))
-    view, body = "{f32:?, f32:?, i64=256, 2.0}", "{x=f32:3, id=i32}:1024"
+    view, body = "{f32:?:random, f32:?, i64=256, 2.0}", "{x=f32:3, id=i32}:1024"
     assert own["words"] == [view, f"{body}:random", body]
     (flat,) = json.loads(lab_page.kernels(ADD))
     assert (flat["grid"], flat["block"], flat["words"][3]) == ("4", "256", "1000")

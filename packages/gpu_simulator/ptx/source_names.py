@@ -7,7 +7,7 @@ from functools import cached_property
 
 from gpu_simulator.ptx.parameter_types import Parameter, parameters
 from gpu_simulator.ptx.shared_declarations import TYPE_BYTES, Declaration, declarations
-from gpu_simulator.ptx.struct_types import elements
+from gpu_simulator.ptx.struct_types import members, size_of
 
 NUMBERS = {"float", "double", "int", "half", "__half", "__nv_bfloat16"}
 _ARGUMENT = re.compile(r"\bargument (\d+)(?:\.(\d+))?$")
@@ -38,8 +38,8 @@ class SourceNames:
         one = self._parameters[int(found[1])]
         if found[2] is None or not one.name:
             return one if one.name else None
-        inside = elements(one.type, self.source)
-        if int(found[2]) >= len(inside):
+        inside = members(one.type, self.source) or []
+        if int(found[2]) >= len(inside) or any(each.count for each in inside):
             return None
         member = inside[int(found[2])]
         return Parameter(member.type, f"{one.name}.{member.name}")
@@ -61,7 +61,10 @@ class SourceNames:
 
     def _element_bytes(self, name: str) -> int | None:
         found = self._parameter(name) if _ARGUMENT.match(name) else None
-        return TYPE_BYTES.get(found.type.removesuffix("*")) if found and found.type.endswith("*") else None
+        if not found or not found.type.endswith("*"):
+            return None
+        kind = found.type.removesuffix("*")
+        return size_of(kind, self.source) or TYPE_BYTES.get(kind)
 
     def shared_element(self, name: str, at: int) -> str:
         """The element of a shared array at a byte, such as `tile[1][3]`; "" as for `element`.

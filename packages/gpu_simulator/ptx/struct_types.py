@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gpu_simulator.ptx.parameter_types import NO_CODE, Parameter, declared
+from gpu_simulator.ptx.parameter_types import NO_CODE, declared
 
 # Bytes of a type of C++.
 SIZES = {
@@ -54,15 +54,6 @@ def members(name: str, source: str) -> list[Member] | None:
                 count *= int(extent)
             listed.append(Member(one.type, one.name, count if extents else 0, bool(re.search(r"\bconst\b", first))))
     return listed
-
-
-def elements(parameter: str, source: str) -> list[Parameter]:
-    """The members of a struct as `members` has them, of one that is an array each of its elements; [] for another type.
-
-    parameter: its declaration or its type, such as "const View view".
-    """
-    listed = members(declared(parameter).type, source) or ()
-    return [Parameter(one.type, one.name) for one in listed for _ in range(max(1, one.count))]
 
 
 def size_of(kind: str, source: str) -> int:

@@ -18,12 +18,12 @@ from gpu_simulator.compiler.declarations import closing, masked
 from gpu_simulator.compiler.device_code import device_code
 from gpu_simulator.ptx.parameter_types import declared
 from gpu_simulator.ptx.shared_declarations import declarations
-from gpu_simulator.ptx.struct_types import elements
+from gpu_simulator.ptx.struct_types import Member, members
 
 FILE = "kernel.cu"
 BLOCKS, THREADS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}, 1024
-STRUCTS = 1024  # of an array of them
 SIDE, GRID = 64, 4  # elements of a side of what blocks cover in two or three dimensions; blocks in one dimension
+COUNT = 1024  # structs in an array
 MOST_THREADS, MOST_BYTES = 1 << 18, 1 << 26  # of a program's launch, which takes seconds in a page
 TYPES = (
     (r"(?:float|double|int|uint|half|longlong)([234])\b", ""),  # a vector type; its extent stands behind the count
@@ -129,8 +129,10 @@ class _Guess:
         if not re.search(r"\bblockIdx\b|\bgridDim\b|this_grid", self.text):
             return (1,), tuple(block), covered[0]
         if max(deep, high) == 1:
-            inside = [[f"{one.type} {one.name}" for one in elements(each, self.source)] for each in self.parameters]
-            taken = [one for each, own in zip(self.parameters, inside, strict=True) for one in own or [each]]
+            taken = []
+            for each in self.parameters:
+                inside = members(declared(each).type, self.source)
+                taken += [f"{one.type} {one.name}" for one in inside] if inside else [each]
             whole = [one for one in taken if "*" not in one and self.kind(one)[0][:1] in ("i", "u")]
             side = GRID * covered[0] if len(whole) < 2 else SIDE
             if len(whole) == 1:
@@ -192,11 +194,12 @@ class _Guess:
         """An argument for a parameter, as --arg takes it."""
         kind, extent = self.kind(parameter)
         if "*" in parameter or "[" in parameter:
+            const = ":random" * bool(re.search(r"\bconst\b.*[*[]", parameter))
             if structs := word_of_structs(declared(parameter).type.rstrip("*"), self.source):
-                return f"{structs}:{STRUCTS}" + ":random" * ("const" in parameter)
+                return f"{structs}:{COUNT}{const}"
             return f"{kind or 'f32'}:?{extent}" + ":random" * bool(re.search(r"\bconst\b.*[*[]", parameter))
-        if inside := elements(parameter, self.source):
-            return self.struct([one.type for one in inside])
+        if inside := members(declared(parameter).type, self.source):
+            return self.struct(inside)
         return self.number(kind or "f32")
 
     def number(self, kind: str) -> str:
@@ -204,23 +207,23 @@ class _Guess:
             return f"{kind}={next(self.floats)}.0"
         return f"{next(self.floats)}.0" if kind in ("f32", "f64") else str(self.side if BYTES.get(kind) != 1 else 1)
 
-    def struct(self, types: list[str]) -> str:
+    def struct(self, inside: list[Member]) -> str:
         """The members of a struct, with zeros between them where a vector has to begin at a multiple of its size."""
         words, at, widest = [], 0, 1
-        for one in types:
-            kind, extent = self.kind(one)
-            pointer, count = "*" in one, int(extent[1:] or 1)
+        for one in [each for each in inside for _ in range(max(1, each.count))]:
+            kind, extent = self.kind(one.type)
+            pointer, count = "*" in one.type, int(extent[1:] or 1)
             size = 8 if pointer else BYTES.get(kind, 4) * count
             align = 4 if count == 3 else size
             gap, widest = -at % align, max(widest, align)
             words += ["0"] * (gap // 4 if count > 1 else 0)
-            plain = kind in ("", "f32", "i32", "u32", "f16", "bf16")
-            for _ in range(count):
-                number = self.word(one) if pointer else self.number(kind or "i32")
-                words.append(number if pointer or plain else f"{kind}={number}")
-                if pointer:
-                    break
             at += gap + size
+            if pointer or (not kind and members(one.type, self.source)):
+                words.append(self.word(f"{'const ' * one.const}{one.type} {one.name}"))
+                continue
+            plain = kind in ("", "f32", "i32", "u32", "f16", "bf16")
+            numbers = [self.number(kind or "i32") for _ in range(count)]
+            words += [number if plain else f"{kind}={number}" for number in numbers]
         return "{" + ", ".join(words + ["0"] * (-at % widest // 4 if widest > 8 else 0)) + "}"
 
     # ---- The program's own launch ----

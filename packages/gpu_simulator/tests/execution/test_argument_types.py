@@ -6,7 +6,7 @@ import pytest
 from gpu_simulator import simulate
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.launch_checks import check_dtypes
-from gpu_simulator.ptx.parameter_types import members, parameters
+from gpu_simulator.ptx.parameter_types import parameters
 from gpu_simulator.simulating import compiled_kernel
 
 ADD = "__global__ void add(const float* x, float* sums) { sums[threadIdx.x] += x[threadIdx.x]; }"
@@ -142,17 +142,3 @@ def test_a_struct_takes_a_number_for_a_number_and_an_array_for_a_pointer():
             simulate(PARAMS, args=[given, o])
     with pytest.raises(LaunchError, match="argument 0 is a struct of 32 bytes: give its members, as a tuple"):
         simulate(PARAMS, args=[1.0, o])
-
-
-@pytest.mark.parametrize(
-    "source, known",
-    [
-        ("typedef struct { int n; } P;", ["int"]),
-        ("struct alignas(16) P { const float* __restrict__ x, *y; unsigned char c; };", ["float*", "float*", "unsigned char"]),
-        ("struct P { P(int n); int n; };", []),
-        ("struct Q { int n; };", []),
-        ("struct P { int m[N]; };", []),
-    ],
-)  # fmt: skip
-def test_the_members_of_a_struct_are_read_from_the_source(source, known):
-    assert [one.type for one in members("const P p", source)] == known
