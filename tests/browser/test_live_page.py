@@ -186,7 +186,7 @@ def test_a_fault_is_said_at_its_line_and_the_page_works_on(page, source, block, 
     for number in range(page.locator("#arguments input").count()):
         argument(page, number, "1000" if number == 3 else "f32:1024")
     page.fill("#block", str(block))
-    page.fill("#more", "--max-seconds 3")
+    page.fill("#more", "--max-seconds 6")  # in a page, of the clock
     answer = run(page)
     assert not answer["passed"] and [(note["line"], said in note["text"]) for note in answer["notes"]][0] == (
         line,
