@@ -129,10 +129,10 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     mbarrier_wait_parity(full + stage * 8, parity);           // the tile's bytes have come
     for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
       multiply(stage);
-      fetch_scales(stage);
       const int read = stage;
       advance(stage, parity);                                 // while the products run: until the next tile is there
       if (k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);
+      fetch_scales(read);                                     // only now, so that no product waits for a scale
       wgmma_wait_group<0>();                                  // acc may be read, and the buffer filled again
       release(read);
       promote();
