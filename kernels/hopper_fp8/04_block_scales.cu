@@ -15,7 +15,7 @@
 constexpr int MMA_M = 64, MMA_K = 32;
 constexpr int NUM_CONSUMERS = BLOCK_M % 192 == 0 ? 3 : 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // one produces
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 480 / NUM_CONSUMERS;   // of 65,536
-constexpr int ROWS = BLOCK_M / NUM_CONSUMERS, PARTS = ROWS / MMA_M;   // a warpgroup's, 64 at a time
+constexpr int ROWS = BLOCK_M / NUM_CONSUMERS, PARTS = ROWS / MMA_M, NUM_WARPS = 4 * NUM_CONSUMERS;   // 64 rows at once
 constexpr int STAGE_A = BLOCK_M * BLOCK_K, STAGE_B = BLOCK_N * BLOCK_K, STAGE_BYTES = STAGE_A + STAGE_B;
 constexpr int STAGED_BYTES = MMA_M * BLOCK_N * 2;             // rows of D on their way out, for each consumer
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + BLOCK_M * 4 + 16) + NUM_CONSUMERS * STAGED_BYTES;
@@ -38,7 +38,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   const uint32_t scale_a = staged + NUM_CONSUMERS * STAGED_BYTES;   // [NUM_STAGES]: BLOCK_M scales
   const uint32_t full = scale_a + NUM_STAGES * BLOCK_M * 4;   // [NUM_STAGES] mbarriers: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
-  float acc[BLOCK_N / 8][4], total[PARTS][BLOCK_N / 8][4];    // sums of 128 products, and of all so far
+  float acc[BLOCK_N / 8][4];                                  // sums of 128 products
 
   const auto advance = [](int& stage, int& parity) {          // the next buffer of the ring; when the first is next
     if (++stage == NUM_STAGES) stage = 0, parity ^= 1;        // again, its barriers are a phase further
@@ -59,10 +59,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   };
 
   // region: multiply
-  const auto multiply = [&](int stage, int part) {            // issues the products and returns
-    const uint32_t at = stage * STAGE_BYTES;
-    const uint64_t tile_a = wgmma_descriptor(smem_a + at + (warpgroup * ROWS + part * MMA_M) * BLOCK_K);
-    const uint64_t tile_b = wgmma_descriptor(smem_b + at);
+  const auto multiply = [&](int stage, int row) {             // issues the products and returns
+    const uint64_t tile_a = wgmma_descriptor(smem_a + stage * STAGE_BYTES + row * BLOCK_K);
+    const uint64_t tile_b = wgmma_descriptor(smem_b + stage * STAGE_BYTES);
     wgmma_fence();                                            // what the threads did with acc comes before
     #pragma unroll
     for (int k = 0; k < BLOCK_K / MMA_K; k++)                 // 32 values are 32 bytes; the first product replaces
@@ -73,26 +72,25 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
 
   // region: scales
   float scale[2];                                             // for this thread's two rows
-  const auto fetch_scales = [&](int stage, int part, const float* of_b) {   // while the products run
-    const int row = warpgroup * ROWS + part * MMA_M + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+  const auto fetch_scales = [&](int stage, int row, const float* of_b) {   // while the products run
+    row += threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     const float* of_a = reinterpret_cast<const float*>(smem) + (scale_a - smem_a) / 4 + stage * BLOCK_M + row;
     scale[0] = of_a[0] * *of_b, scale[1] = of_a[8] * *of_b;
   };
   // end region
 
   // region: promote
-  const auto promote = [&](int part) {                        // with all bits of FP32, rounded to nearest
+  const auto promote = [&](auto& total) {                     // with all bits of FP32, rounded to nearest
     #pragma unroll
     for (int j = 0; j < BLOCK_N / 8; j++)
       #pragma unroll
-      for (int i = 0; i < 4; i++) total[part][j][i] += acc[j][i] * scale[i / 2];
+      for (int i = 0; i < 4; i++) total[j][i] += acc[j][i] * scale[i / 2];
   };
   // end region
 
   // ---- Main loop ----
   if (threadIdx.x == 0) {
-    for (int i = 0; i < NUM_STAGES; i++)
-      mbarrier_init(full + i * 8, 1), mbarrier_init(empty + i * 8, 4 * NUM_CONSUMERS);
+    for (int i = 0; i < NUM_STAGES; i++) mbarrier_init(full + i * 8, 1), mbarrier_init(empty + i * 8, NUM_WARPS);
     fence_mbarrier_init(), tma_prefetch(map_a), tma_prefetch(map_b);
   }
   __syncthreads();                                            // nobody waits on a barrier that is not there yet
@@ -119,25 +117,20 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     // region: consumer
     const Tile tile = place(index);
     const float* of_b = scale_b + tile.n * cdiv(K, BLOCK_K);
-    #pragma unroll
-    for (int part = 0; part < PARTS; part++)
-      #pragma unroll
-      for (int j = 0; j < BLOCK_N / 8; j++)
-        total[part][j][0] = total[part][j][1] = total[part][j][2] = total[part][j][3] = 0;
+    float total[PARTS][BLOCK_N / 8][4] = {};                  // of all so far
     mbarrier_wait_parity(full + stage * 8, parity);           // the tile's bytes have come
     for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, of_b++) {
       const int read = stage;
       #pragma unroll
       for (int part = 0; part < PARTS; part++) {              // one after the other in the same registers
-        multiply(read, part);
-        if (part == PARTS - 1) {
-          advance(stage, parity);                             // while the products run: until the next tile is there
-          if (k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);
-        }
-        fetch_scales(read, part, of_b);                       // only now, so that no product waits for a scale
+        const int row = warpgroup * ROWS + part * MMA_M;
+        multiply(read, row);
+        if (part == PARTS - 1) advance(stage, parity);        // while the products run: until the next tile is there
+        if (part == PARTS - 1 && k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);
+        fetch_scales(read, row, of_b);                        // only now, so that no product waits for a scale
         wgmma_wait_group<0>();                                // acc may be read, and the buffer filled again
         if (part == PARTS - 1) release(read);
-        promote(part);
+        promote(total[part]);
       }
     }
     // end region
