@@ -161,7 +161,11 @@ WRONG_IN_8_BITS = [
     ("04_block_scales", {"of_a[8]": "of_a[4]"}, "integers"),
     ("04_block_scales", {"k_tile += BLOCK_K, of_b++)": "k_tile += BLOCK_K)"}, "integers"),
     ("04_block_scales", {"tile.n * cdiv(K, BLOCK_K)": "tile.n"}, "integers"),
-    ("04_block_scales_tall", {"fetch_scales(read, row, of_b);": "fetch_scales(read, row - part * MMA_M, of_b);"}, "integers"),
+    (
+        "04_block_scales_tall",
+        {"fetch_scales(read, row, of_b);": "fetch_scales(read, row - part * MMA_M, of_b);"},
+        "integers",
+    ),
 ]
 
 
