@@ -24,7 +24,7 @@ from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles.constants_file import known
 from tools.recording.cards import write_rows
 
-FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper")
+FAMILIES = ("simt", "first_kernels", "t4", "ampere", "wmma", "rtx5090", "hopper", "hopper_fp8")
 TESTED = ("h200", "h100")
 LEAST_N = 2048  # a burst of smaller products is not predicted
 

@@ -19,6 +19,7 @@ MOST_CHANGED = {
     "rtx5090/02_producer_warp": 60,  # full, empty, the producer, and products that do not wait: it needs all four
     "decode/04_wgmma": 75,  # TMA, mbarriers, a producer warp and wgmma, each taught on the ladder of notebook 10
     "rtx5090/03_persistent": 50,  # its loop over tiles moves what it holds to the right
+    "hopper_fp8/04_block_scales": 50,  # scales, and a tile that two or three warpgroups share
     "wmma/wmma_opt_bf16_v4": 55,
     "wmma/mma_bf16": 65,
     "wmma/best_wmma": 90,

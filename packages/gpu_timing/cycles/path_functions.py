@@ -17,8 +17,8 @@ SHARED = frozenset(("LDS", "STS", "LDSM", "STSM", "LDGSTS", "ATOMS"))
 GLOBAL = frozenset(("LDG", "STG", "LDGSTS", "LD", "ST", "LDL", "STL", "RED", "ATOMG", "ATOM"))
 # Results of these are data: no address and no condition.
 DATA = {
-    "HMMA", "IMMA", "HGMMA", "QMMA", "FFMA", "FMUL", "FADD", "HADD2", "F2FP", "F2F", "LDSM", "LDTM", "LDS", "LDG",
-    "LD", "MOVM",
+    "HMMA", "IMMA", "HGMMA", "QGMMA", "QMMA", "FFMA", "FMUL", "FADD", "HADD2", "F2FP", "F2F", "LDSM", "LDTM", "LDS",
+    "LDG", "LD", "MOVM",
 }  # fmt: skip
 UNITS = frozenset(("SYNCS", "UTMALDG", "UTMASTG", "BAR", "UBLKCP", "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCBAR"))
 RECORDED = SHARED | GLOBAL | UNITS

@@ -34,6 +34,7 @@ _LOADS = frozenset((
     "LDS", "LDSM", "LDG", "LD", "LDL", "ATOMS", "ATOMG", "ATOM", "SHFL", "STS", "STSM", "STG", "ST", "STL", "RED",
     "LDGSTS",
 ))  # fmt: skip
+WGMMA_KINDS = {"HGMMA": 1, "QGMMA": 2}  # products in the time of one with values of 16 bits
 TCGEN05_KINDS = {"UTCHMMA": "f16", "UTCQMMA": "f8f6f4", "UTCIMMA": "i8"}
 _ROOM = {"LDS": "shared", "LDSM": "shared", "STS": "shared", "STSM": "shared", "ATOMS": "shared"}
 
@@ -105,7 +106,7 @@ def _unit(one: Instruction, of: Constants) -> tuple[str | None, float, str, floa
     op = one.op
     if op in ("HMMA", "IMMA", "QMMA", "OMMA", "DMMA"):
         return "tensor", tensor_cycles(one, of), "fixed", of["hmma_latency"]
-    if op == "HGMMA":
+    if op in WGMMA_KINDS:
         return "tensor", of["wgmma_issue_cycles"], "wgmma", 0
     if op in TCGEN05_KINDS or op == "UTCBAR":
         return "uniform", of["uniform_cycles"], "tcgen05_commit" if op == "UTCBAR" else "tcgen05", 0
@@ -173,8 +174,8 @@ def flop_per_cycle(code: Sequence[Instruction], of: Constants) -> float:
     for one in code:
         if one.op in ("HMMA", "IMMA", "QMMA", "OMMA") and (shape := re.match(r"(16|8)(8)(\d+)", one.modifiers[0])):
             rates.append(4 * 2 * math.prod(int(size) for size in shape.groups()) / tensor_cycles(one, of))
-        elif one.op == "HGMMA":
-            rates.append(of["wgmma_flop_per_cycle"])
+        elif one.op in WGMMA_KINDS:
+            rates.append(wgmma_flop_per_cycle(one, of))
         elif one.op in TCGEN05_KINDS:
             rates.append(of["tcgen05_flop_per_cycle"] * (1 if one.op == "UTCHMMA" else 2))
         elif one.op in ("IDP", "FFMA2"):  # four products of 8 bits, or two of 32
@@ -183,9 +184,14 @@ def flop_per_cycle(code: Sequence[Instruction], of: Constants) -> float:
 
 
 def wgmma_shape(one: Instruction) -> tuple[int, int, int]:
-    """(m, n, k) of an HGMMA."""
+    """(m, n, k) of a product of `WGMMA_KINDS`."""
     m, n, k = (int(part) for part in one.modifiers[0].split("x"))
     return m, n, k
+
+
+def wgmma_flop_per_cycle(one: Instruction, of: Constants) -> float:
+    """Operations of an SM in a cycle: twice as many with values of 8 bits as with 16."""
+    return of["wgmma_flop_per_cycle"] * WGMMA_KINDS[one.op]
 
 
 def tcgen05_shape(one: Instruction, descriptor: int) -> tuple[int, int, int]:

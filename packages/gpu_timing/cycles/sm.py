@@ -20,7 +20,7 @@ from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles.asynchronous_units import NEVER, AsynchronousUnits, Mbarrier
 from gpu_timing.cycles.constants_file import Constants
 from gpu_timing.cycles.memory_path import Beyond, MemoryPath
-from gpu_timing.cycles.pipes import PIPES, TCGEN05_KINDS, Step, steps_of, wgmma_shape
+from gpu_timing.cycles.pipes import PIPES, TCGEN05_KINDS, WGMMA_KINDS, Step, steps_of, wgmma_flop_per_cycle, wgmma_shape
 from gpu_timing.cycles.stall_reasons import (
     BARRIER,
     BRANCH,
@@ -71,7 +71,7 @@ class SmModel(AsynchronousUnits):
         code = traces[0].code
         self.steps: list[Step] = steps_of(code, of)
         self.code = code
-        self.wgmma = {one.index: wgmma_shape(one) for one in code if one.op == "HGMMA"}
+        self.wgmma = {one.index: wgmma_shape(one) for one in code if one.op in WGMMA_KINDS}
         self.cluster = cluster
         self.pairs = any(one.op in TCGEN05_KINDS and "2CTA" in one.modifiers for one in code)
         self.heap: list[tuple[float, int, int, object]] = []
@@ -384,11 +384,11 @@ class SmModel(AsynchronousUnits):
 
     def _wgmma(self, warp: int, part: int, number: int, now: float) -> tuple[float, int] | None:
         m, n, k = self.wgmma[number]
-        cycles = 2.0 * m * n * k / self.of["wgmma_flop_per_cycle"]
+        one = self.code[number]
+        cycles = 2.0 * m * n * k / wgmma_flop_per_cycle(one, self.of)
         start = max(now, self.tensor_free[part])
         self.tensor_free[part] = start + cycles
         self.busy[_TENSOR] += cycles
-        one = self.code[number]
         if any(str(source.value) == "gsb0" for source in one.sources):
             self.gmma_groups[warp].append(start + cycles + self.of["wgmma_latency"])
         depth = self.of.values.get("wgmma_queue", 4)

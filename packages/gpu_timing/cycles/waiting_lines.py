@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from gpu_simulator.compiler.disassembly import SassLine
 from gpu_timing.cycles.machine_code import Instruction
+from gpu_timing.cycles.pipes import WGMMA_KINDS
 
 NEAR = 12  # instructions within which a test's branch follows, and a repeated test begins
 
@@ -26,7 +27,7 @@ def waiting_lines(code: Sequence[Instruction]) -> list[SassLine]:
             goal = index.get(branch.line.target or -1, len(code)) if branch else len(code)
             again = (two for two in code[goal : goal + NEAR] if two.op == "SYNCS" and "PHASECHK" in two.modifiers)
             lines[one.index] = next(again, one).line
-        elif one.op == "HGMMA":
+        elif one.op in WGMMA_KINDS:
             group.append(one)
             if any(source.value == "gsb0" for source in one.sources):
                 # A line that calls a wrapper in a header is the call of wgmma; without any, the most frequent line is.

@@ -19,7 +19,7 @@ from gpu_simulator.hardware import data_sheets
 from gpu_timing.cycles.constants_file import Constants, constants
 from gpu_timing.cycles.machine_code import Instruction
 from gpu_timing.cycles.memory_path import LINE, Beyond
-from gpu_timing.cycles.pipes import TCGEN05_KINDS, flop_per_cycle
+from gpu_timing.cycles.pipes import TCGEN05_KINDS, WGMMA_KINDS, flop_per_cycle
 from gpu_timing.cycles.recording import RecordedSm, Recording
 from gpu_timing.cycles.sm import REASONS, SmModel, SmResult
 from gpu_timing.cycles.tracing import Launch, Trace, trace
@@ -172,7 +172,7 @@ class _Run:
         code = self._decoded()
         self._require_below_peak(code, cycles)
         ops = {one.op for one in code}
-        kind = "wgmma" if ops & {"HGMMA", *TCGEN05_KINDS} else "mma" if ops & {"HMMA", "IMMA", "QMMA"} else "fp32"
+        kind = "wgmma" if ops & {*WGMMA_KINDS, *TCGEN05_KINDS} else "mma" if ops & {"HMMA", "IMMA", "QMMA"} else "fp32"
         return Prediction(
             self.of.gpu,
             self.compiled.arch,

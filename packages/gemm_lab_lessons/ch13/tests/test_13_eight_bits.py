@@ -8,6 +8,7 @@ import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab_lessons.ch13 import quantised, recorded, sums
 from gemm_results.profile import read_rows
+from gemm_results.results import read
 from gpu_simulator.hardware.data_sheets import gpu
 
 
@@ -122,14 +123,41 @@ def test_what_the_notebook_says_about_speeds():
     def shares(sums, than):
         return [float(share) for row in recorded.prices(sums, than).table.rows for share in row[1:]]
 
-    assert all(0.93 < share < 0.99 for share in shares("promoted", "fast"))
-    assert all(0.86 < share < 0.935 for share in shares("promoted, block scales", "promoted"))
+    assert all(0.93 < share < 0.985 for share in shares("promoted", "fast"))
+    assert all(0.915 < share < 1 for share in shares("promoted, block scales", "promoted"))
+    for n in (2048, 4096, 8192, 16384):
+        for regime in recorded.REGIMES:
+            rows = [recorded.best(f"hopper_fp8/04_block_scales{tall}", n, regime, "h200") for tall in ("", "_tall")]
+            assert max(row.ratio_cublaslt for row in rows) > 1
     assert recorded.speeds(2048).table.rows and "cublaslt_fp8_blocks" in str(recorded.speeds(8192))
     fast, wide = (
         recorded.best(f"hopper_fp8/{name}", 4096, "burst", "h200").tflops
         for name in ("03_two_accumulators", "02_promoted")
     )
     assert fast > wide
+
+
+def test_a_multiply_add_takes_more_issue_slots_than_an_addition():
+    """Of the samples of an instruction, in how many its warp waited for nothing but its own issue, each issue."""
+    slots = {
+        row["kernel"]: (int(row["samples"]) - int(row["waiting_for_other_warps"])) / int(row["issued"])
+        for row in read_rows(data_dir("results") / "hopper_fp8" / "h200_issue_slots.csv")
+    }
+    assert f"{slots['02_promoted']:.1f} {slots['04_block_scales_tall']:.1f}" == "1.9 2.5"
+    assert f"{slots['04_block_scales_tall with reuse flags']:.1f}" == "1.7"
+
+
+def test_what_each_idea_of_the_ladder_is_worth_at_8192():
+    def left_out(idea):
+        rows = [row for row in all_rows if row.ladder == "hopper_fp8" and f" without {idea}" in row.kernel]
+        return {row.regime: row.tflops / whole[(row.kernel.split()[0], row.regime)] for row in rows}
+
+    all_rows = read(data_dir("results") / "ablations" / "h200.csv")
+    whole = {(row.kernel, row.regime): row.tflops for row in all_rows}
+    second, third = left_out("a second accumulator"), left_out("a third warpgroup")
+    assert 0.95 < second["burst"] < 0.965 and 0.935 < second["sustained"] < 0.945
+    others = left_out("scales fetched"), left_out("the wait for the next tile")
+    assert all(third[regime] < other[regime] < 1 for regime in third for other in others)
 
 
 def test_a_selection_for_each_sum_costs_a_quarter():

@@ -1,5 +1,7 @@
 """Machine instructions are decoded: operands, destinations and the control fields."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from gpu_simulator.errors import SimulatorError
 from gpu_timing.cycles.constants_file import constants, known
 from gpu_timing.cycles.machine_code import decode
 from gpu_timing.cycles.path_functions import PATHS
+from gpu_timing.cycles.pipes import flop_per_cycle, wgmma_flop_per_cycle, wgmma_shape
 from gpu_timing.cycles.word_functions import highest_bit, mask_of
 
 
@@ -50,6 +53,15 @@ def test_what_is_written_and_read(text, written, read):
 def test_a_load_from_tensor_memory_writes_as_many_registers_as_it_says():
     found = one("LDTM.x32 R4, tmem[UR4+0x60] ;")
     assert found.width == 32 and found.destinations[0].value == 4
+
+
+def test_a_product_of_8_bits_takes_as_long_as_one_of_16_bits_with_half_of_k():
+    of = constants("h200")
+    both = [
+        one(f"{text} R24, gdesc[UR8], R24 ;") for text in ("HGMMA.64x192x16.F32.BF16", "QGMMA.64x192x32.F32.E4M3.E4M3")
+    ]
+    long, short = (math.prod(wgmma_shape(product)) / wgmma_flop_per_cycle(product, of) for product in both)
+    assert long == short and flop_per_cycle(both[1:], of) == 2 * flop_per_cycle(both[:1], of)
 
 
 def test_the_bits_of_a_warp():
