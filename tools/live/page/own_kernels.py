@@ -91,7 +91,7 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
             max_seconds=SECONDS if options.max_seconds is None else options.max_seconds,
         )
     except MemoryFault as error:
-        error.guesses = _guesses(source, launch, values)
+        error.guesses = _guesses(source, launch, values, str(error))
         raise
     found = [note(in_text(one.file, one.line), str(one), in_text) for one in done.hazards]
     card, worst = done.card, [one for one in done.hazards if one.severity != "suspicious"]
@@ -119,8 +119,8 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _guesses(source: str, launch: Mapping[str, Any], values: Sequence[Any]) -> list[str]:
-    """A sentence on the arguments that are what `kernels_of` guesses, if there are any."""
+def _guesses(source: str, launch: Mapping[str, Any], values: Sequence[Any], fault: str) -> list[str]:
+    """A sentence on the arguments that `kernels_of` guesses, if there are any; of arrays, those in the fault."""
     found = kernels_of(source)
     names, own = [one["name"].partition("<")[0] for one in found], launch["kernel"].partition("<")[0]
     guess = found[names.index(own)] if own in names else {"guesses": []}
@@ -128,6 +128,7 @@ def _guesses(source: str, launch: Mapping[str, Any], values: Sequence[Any]) -> l
         f"{name_of(guess['parameters'][at])} {f'has {value.size:,} elements' if '?' in word else f'is {word}'}"
         for at, (word, value) in enumerate(zip(launch["args"], values, strict=True))
         if at in guess["guesses"] and word == guess["words"][at] and "{" not in word
+        if "?" not in word or re.search(rf"\b{name_of(guess['parameters'][at])}\b", fault)
     ]
     them = ", ".join(said)
     return [f"This is still a guess: {them}. If your program gives something else, write it above."] if said else []
