@@ -146,6 +146,9 @@ def test_a_kernel_that_goes_too_far_is_stopped_and_what_is_guessed_is_said_first
     assert "past the end of" in second["text"]
     (alone,) = run(lab_page, source, args=["f32:512", "512"])["notes"]
     assert "past the end of" in alone["text"], "nothing is a guess any more"
+    other = f"__global__ void k(const float* a, float* x) {{ {INDEX} x[i] = a[i]; }}"
+    (alone,) = run(lab_page, other, args=["f32:512", "f32:?"])["notes"]
+    assert "past the end of a" in alone["text"], "and the size of x has nothing to do with it"
 
 
 def test_a_kernel_without_an_end_ends_at_its_limit(lab_page, monkeypatch):
