@@ -91,7 +91,8 @@ def simulate(source: str, launch: Mapping[str, Any]) -> dict[str, Any]:
             max_seconds=SECONDS if options.max_seconds is None else options.max_seconds,
         )
     except MemoryFault as error:
-        error.guesses = _guesses(source, launch, values, str(error))
+        nearest = str(error).partition(" and ")[0]  # what follows names the array on the other side
+        error.guesses = _guesses(source, launch, values, nearest)
         raise
     found = [note(in_text(one.file, one.line), str(one), in_text) for one in done.hazards]
     card, worst = done.card, [one for one in done.hazards if one.severity != "suspicious"]
