@@ -16,7 +16,7 @@ def run(line="", product="+ col];\n  // end"):
 @pytest.mark.parametrize("how", AT_ONE_TILE)
 def test_a_kernel_for_one_size_passes_there_and_says_what_one_block_tile_does(how):
     found = run(AT_ONE_TILE[how])
-    says = "past the end of argument 2" if how == "faults" else "1,024 of 1,024 elements are wrong"
+    says = "past the end of gmem_d" if how == "faults" else "1,024 of 1,024 elements are wrong"
     assert found.passed and "one block tile alone, 32 × 32 × 64, does not work: " in found.message
     assert says in found.message and "exchanged" not in found.message
 

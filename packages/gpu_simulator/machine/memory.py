@@ -435,8 +435,10 @@ def within_variable(resident, at: int) -> str:
         if variable.space == "shared":
             name, start = source_name(variable.name), resident.program.address(variable)
             if 0 <= at - start < (variable.size or at + 1):
-                element = resident.launch.names.shared_element(name, at - start)
-                return element or f"byte {at - start:,} of {name}" * bool(variable.size)
+                if element := resident.launch.names.shared_element(name, at - start):
+                    return element
+                whole = at == start and variable.size <= WORD  # a number, not an array
+                return name if whole else f"byte {at - start:,} of {name}" * bool(variable.size)
     return ""
 
 

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from gemm_lab.catalog import kernels
+from gemm_lab.catalog import kernels, tomllib
 from gemm_lab.lab import kernel
 from gemm_lab.notebook.exercises import exercise, kernel_of
 from gemm_lab_classroom.judge.offset_widths import narrow_offset
+from tools.wrong_answers import altered
 
-WRONG = Path(__file__).parents[2] / "attacks" / "answers" / "wrong"
+ANSWERS = tomllib.loads((Path(__file__).parents[2] / "attacks" / "answers.toml").read_text(encoding="utf-8"))
 
 
 def said(rung) -> str:
@@ -26,15 +27,12 @@ def answer(name: str, text: str):
 
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
-    ("name", "file", "where"),
-    [
-        ("06_epilogue", "06_epilogue_offset_of_a_row_in_32_bits.cu", "Line 2"),
-        ("06_addresses", "06_addresses_the_step_of_b_adds_up_in_32_bits.cu", "line "),
-        ("06_prefetch", "06_prefetch_offset_of_a_row_in_32_bits.cu", "line "),
-    ],
+    ("name", "where"), [("06_epilogue", "Line 2"), ("06_prefetch", "line ")]
 )
-def test_offsets_in_32_bits(name, file, where):
-    found = said(answer(name, (WRONG / file).read_text(encoding="utf-8")))
+def test_offsets_in_32_bits(name, where):
+    entries = [one for kind in ANSWERS.values() for one in kind if one["exercise"] == name]
+    (entry,) = [one for one in entries if "in 32 bits" in one["what"]]
+    found = said(answer(name, altered(name, entry)))
     assert "computed in 32 bits" in found and where in found and "size_t(row) * N" in found
 
 

@@ -23,7 +23,6 @@ from gpu_simulator.kernel_file import KernelFile
 from gpu_simulator.launch_checks import SHARED_LIMIT
 from gpu_simulator.launching import launch
 from gpu_simulator.machine.observer import Observer
-from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.observers.access import by_array
 
 ROOM = 1 << 20  # elements of an array of unknown size while its size is being found out
@@ -45,13 +44,13 @@ class Touched:
         self.written: dict[str, np.ndarray] = {}
         self.shared, self.whole = 0, True
 
-    def observe(self, resident: ResidentBlocks) -> Observer:
+    def observe(self, resident: Any) -> Observer:
         """The observer of one group of resident blocks, for `launch(observers=…)`."""
         return _Toucher(resident, self)
 
 
 class _Toucher(Observer):
-    def __init__(self, resident: ResidentBlocks, touched: Touched):
+    def __init__(self, resident: Any, touched: Touched):
         super().__init__(resident)
         self.touched, self.sites = touched, resident.program.sites
 

@@ -195,5 +195,5 @@ def test_what_lane_0_publishes(repair, kind, value, use, cuda):
     if repair:
         assert said == []
         return
-    wanted = r"kernel.cu:6, ld.*byte 0 of shared .*another lane of its warp writes at kernel.cu:4, .*__syncwarp"
+    wanted = r"kernel.cu:6, ld.*reads shared \(shared address 0\).*another lane of its warp writes at kernel.cu:4, .*__syncwarp"
     assert re.search(wanted, said[0]) and "nothing has written" not in said[0]

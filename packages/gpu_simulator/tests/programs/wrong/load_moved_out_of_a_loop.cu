@@ -1,6 +1,6 @@
 // The compiler reads the largest value once, before the loop, and gives that load line 0; the line of its use is named.
 // launch: --block 64 --arg f32:256:random --arg f32:64 --arg 4
-// hazard: race, "reads shared address"
+// hazard: race, "reads largest (shared address"
 __global__ void kernel(const float* in, float* out, int rows) {
     __shared__ float largest;
     if (threadIdx.x == 0) largest = in[0];
