@@ -26,9 +26,7 @@ def answer(name: str, text: str):
 
 
 @pytest.mark.sampled(every=3)
-@pytest.mark.parametrize(
-    ("name", "where"), [("06_epilogue", "Line 2"), ("06_prefetch", "line ")]
-)
+@pytest.mark.parametrize(("name", "where"), [("06_epilogue", "Line 2"), ("06_prefetch", "line ")])
 def test_offsets_in_32_bits(name, where):
     entries = [one for kind in ANSWERS.values() for one in kind if one["exercise"] == name]
     (entry,) = [one for one in entries if "in 32 bits" in one["what"]]
