@@ -143,6 +143,8 @@ def check_structs(entry: str, source: str, args: Sequence[Any]) -> None:
         inside = [one for one in found or () for _ in range(max(1, one.count))]
         if not inside or not all("*" in one.type or one.type in PLAIN for one in inside):
             continue
+        if len(inside) < len(value):  # perhaps with zeros between them
+            continue
         wrong = [
             f"an array stands in the place of the number {one.name}"
             if isinstance(item, (np.ndarray, list))
@@ -150,8 +152,6 @@ def check_structs(entry: str, source: str, args: Sequence[Any]) -> None:
             for one, item in zip(inside, value, strict=False)
             if isinstance(item, (int, float) if "*" in one.type else (np.ndarray, list))
         ]
-        if len(inside) < len(value):  # perhaps with zeros between them
-            continue
         if len(inside) > len(value):
             wrong = [f"{len(value)} of its {len(inside)} members were given"]
         if wrong:

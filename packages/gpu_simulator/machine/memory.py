@@ -437,7 +437,7 @@ def within_variable(resident, at: int) -> str:
             if 0 <= at - start < (variable.size or at + 1):
                 if element := resident.launch.names.shared_element(name, at - start):
                     return element
-                whole = at == start and 0 < variable.size <= 8  # a number or a pointer, not an array
+                whole = at == start and 0 < variable.size <= SCALAR  # a number or a pointer, not an array
                 return name if whole else f"byte {at - start:,} of {name}" * bool(variable.size)
     return ""
 

@@ -197,7 +197,7 @@ class _Guess:
             const = ":random" * bool(re.search(r"\bconst\b.*[*[]", parameter))
             if structs := word_of_structs(declared(parameter).type.rstrip("*"), self.source):
                 return f"{structs}:{COUNT}{const}"
-            return f"{kind or 'f32'}:?{extent}" + ":random" * bool(re.search(r"\bconst\b.*[*[]", parameter))
+            return f"{kind or 'f32'}:?{extent}{const}"
         if inside := members(declared(parameter).type, self.source):
             return self.struct(inside)
         return self.number(kind or "f32")
