@@ -353,17 +353,21 @@ class GlobalMemory:
 
     def element(self, where: int) -> str:
         """The element that an address outside of the allocations would be, of that which is nearest; "" if none is."""
-        if where < GLOBAL_BASE >> 1 or not self.names:
+        known = self.meant()
+        if where < GLOBAL_BASE >> 1 or not known:
             return ""
-        distance = [max(start - where, where - end) for start, end in zip(self.starts, self.ends, strict=True)]
-        number = distance.index(min(distance))
+        number = min(known, key=lambda n: max(self.starts[n] - where, where - self.ends[n]))
         return self.source_names.element(self.names[number], where - self.starts[number])
+
+    def meant(self) -> list[int]:
+        """The numbers of the allocations that a kernel can mean which passes the end of an array."""
+        return [n for n in range(len(self.starts)) if n not in self.aside]
 
     def nearest(self, where: int, width: int) -> str:
         """The position of an address relative to the nearest allocations on both sides of it, in words."""
         if where < NULL:
             return "a null pointer"
-        known = [n for n in range(len(self.starts)) if n not in self.aside]
+        known = self.meant()
         if not known:
             return "where nothing is allocated"
         if where < GLOBAL_BASE >> 1:

@@ -122,6 +122,12 @@ def test_out_of_bounds_names_thread_line_and_allocation(cuda):
         cuda(source, None, 1)
 
 
+def test_far_before_an_array_its_element_is_told_and_not_what_no_kernel_means(cuda):
+    source = f"__constant__ int one; {HEAD}(float* x) {{ x[-100 - one] = 1; }}"
+    with pytest.raises(gpu_simulator.MemoryFault, match=r"would be x\[-100\], 400 bytes before x \("):
+        cuda(source, np.zeros(32, "f4"))
+
+
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_store_past_a_small_array_names_that_array(cuda, size):
     source = f"""__constant__ int one;
