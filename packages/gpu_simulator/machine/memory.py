@@ -353,10 +353,9 @@ class GlobalMemory:
 
     def element(self, where: int) -> str:
         """The element that an address outside of the allocations would be, of that which is nearest; "" if none is."""
-        known = self.meant()
-        if where < GLOBAL_BASE >> 1 or not known:
+        number = min(self.meant(), key=lambda n: max(self.starts[n] - where, where - self.ends[n]), default=None)
+        if where < GLOBAL_BASE >> 1 or number is None:
             return ""
-        number = min(known, key=lambda n: max(self.starts[n] - where, where - self.ends[n]))
         return self.source_names.element(self.names[number], where - self.starts[number])
 
     def meant(self) -> list[int]:
@@ -367,8 +366,7 @@ class GlobalMemory:
         """The position of an address relative to the nearest allocations on both sides of it, in words."""
         if where < NULL:
             return "a null pointer"
-        known = self.meant()
-        if not known:
+        if not (known := self.meant()):
             return "where nothing is allocated"
         if where < GLOBAL_BASE >> 1:
             for n in known:
@@ -439,10 +437,9 @@ def within_variable(resident, at: int) -> str:
         if variable.space == "shared":
             name, start = source_name(variable.name), resident.program.address(variable)
             if 0 <= at - start < (variable.size or at + 1):
-                if element := resident.launch.names.shared_element(name, at - start):
-                    return element
-                whole = at == start and 0 < variable.size <= SCALAR  # a number or a pointer, not an array
-                return name if whole else f"byte {at - start:,} of {name}" * bool(variable.size)
+                element = resident.launch.names.shared_element(name, at - start)
+                whole = name * (at == start and 0 < variable.size <= SCALAR)  # a number or a pointer, not an array
+                return element or whole or f"byte {at - start:,} of {name}" * bool(variable.size)
     return ""
 
 
